@@ -15,6 +15,7 @@ import { oomWatcher } from './streams/node/oom-watcher.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
 import { podKills } from './streams/pod-workers/kill-pod-now.js';
 import { podWorkers } from './streams/pod-workers/pod-workers.js';
+import { resizeTriggers } from './streams/resize/resize-triggers.js';
 import { holdWhileUnhealthy } from './streams/runtime-health/hold-while-unhealthy.js';
 import { runtimeHealth } from './streams/runtime-health/runtime-health.js';
 import { nodeShutdown } from './streams/shutdown/node-shutdown.js';
@@ -22,6 +23,7 @@ import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
 import { handleKill } from './streams/sync-loop/handle-kill.js';
 import { handleProbe } from './streams/sync-loop/handle-probe.js';
+import { handleResize } from './streams/sync-loop/handle-resize.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped } from './streams/sync-loop/handle-stop.js';
 import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
@@ -74,6 +76,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     // Each tick checks the health, so that a change is known within a second.
     syncTick$: syncTicks(scheduler).pipe(concatMap(() => health.check$)),
     housekeeping$: housekeepingTicks(pleg.running, scheduler),
+    resize$: resizeTriggers(state, scheduler),
     kill$: kills.kill$,
     stop$,
     stopInOrder: shutdown.stopInOrder,
@@ -84,6 +87,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       probe: handleProbe(context, probes.look),
       workDue: handleWorkDue(context),
       housekeeping: handleHousekeeping(context, probes.retain),
+      resize: handleResize(context),
       kill: handleKill(context),
       stop: handleStop(context),
     },

@@ -18,6 +18,7 @@ import { untilRoom } from './streams/pod-workers/until-room.js';
 import { nodeProber } from './streams/probes/node-prober.js';
 import type { Prober } from './streams/probes/prober.js';
 import type { RuntimeHealth } from './streams/runtime-health/runtime-health.js';
+import { amountKeeper } from './streams/resize/amount-keeper.js';
 import { activePods } from './streams/sync-loop/active-pods.js';
 import type { LoopContext } from './streams/sync-loop/loop-context.js';
 import { type PodDirectories, podDirectories } from './streams/upkeep/pod-directories.js';
@@ -68,8 +69,10 @@ export const assemblePods = (
     ...{ ...ports, statuses: state.statuses, cache },
     startOf: (uid, containerId) => state.starts.get(uid, containerId),
   });
+  const keeper = amountKeeper(state, ports.checkpoints);
   const work = podWork({
     ...{ ...ports, ...references, reader, state, volumes, probes, podStarts },
+    amountKeeper: keeper,
     listedPods: pleg.listedPods,
     podDirectories: directories,
     podCgroups: cgroups.podCgroups,
@@ -87,6 +90,6 @@ export const assemblePods = (
     volumes$: volumes.run$,
     work: requests.during(work),
     newerThan: requests.newerThan,
-    prepare$: concat(cgroups.prepare$, probes.prepare$),
+    prepare$: concat(cgroups.prepare$, keeper.restore$, probes.prepare$),
   };
 };

@@ -48,6 +48,8 @@ export {
 export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
 export type { OrphanCount } from './model/upkeep/pod-directories.js';
 export type { ShutdownInhibitor, ShutdownLock, ShutdownSignal } from './streams/ports/shutdown-inhibitor.js';
+export type { Checkpoints } from './streams/ports/checkpoints.js';
+export type { CheckpointName } from './model/resize/checkpoints.js';
 export { noShutdownStates, type ShutdownStates } from './streams/ports/shutdown-states.js';
 export type { ShutdownState } from './model/shutdown/shutdown-state.js';
 export type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
@@ -76,7 +78,7 @@ export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 export type { CgroupDriver, CgroupName } from './model/cgroups/cgroup-name.js';
-export type { CgroupResources } from './model/cgroups/cgroup-resources.js';
+export type { CgroupReading, CgroupResources } from './model/cgroups/cgroup-resources.js';
 export type { CgroupSettings, Enforcement } from './model/cgroups/cgroup-settings.js';
 export type { ResourceAmounts } from './model/resources/pod-resources.js';
 export type { Nanos } from './model/resources/quantity.js';
@@ -173,7 +175,7 @@ export { type ManifestReferences, manifestReferences } from './streams/reference
 export type { ConfigMap, Secret, Service } from './model/references/referenced-object.js';
 export type { TrustBundle } from './model/references/trust-bundle.js';
 export type { ListWatchPorts } from './streams/reflector/list-watch.js';
-export type { Node, NodeStatus, ResourceList, Taint } from './model/node/node.js';
+export type { Node, NodeStatus, Taint } from './model/node/node.js';
 export type { NodeObjectSettings } from './model/node/node-settings.js';
 export type { HugePages, MachineFacts, NetworkFacts } from './model/node/machine-facts.js';
 
@@ -306,6 +308,19 @@ export type {
   VolumeStatesView,
 } from './model/volumes/volume-states.js';
 export type { Volume } from './model/manifest/volume-defaults.js';
+export type { ActuatedAmounts, ContainerUpdate } from './model/resize/actuated.js';
+export type {
+  Allocation,
+  InstanceAmounts,
+  KeptAmounts,
+  PendingResize,
+  PodAmounts,
+  PodResizes,
+} from './model/resize/pod-resizes.js';
+export type { ShownResize } from './model/resize/resize-conditions.js';
+export type { Amounts } from './model/pod/allocated-resources.js';
+export type { ResourceList } from './model/resources/resource-list.js';
+export type { ResizeTrigger } from './streams/resize/resize-triggers.js';
 export type { Preemptions, RoomWait } from './model/admission/preemptions.js';
 export type { SourcesReady } from './model/config/sources-ready.js';
 export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';

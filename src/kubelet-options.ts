@@ -16,6 +16,7 @@ import type { Image } from './streams/images/image-list.js';
 import type { PlegOptions } from './streams/pleg/pleg.js';
 import type { PodSources } from './streams/config/pod-config.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
+import type { Checkpoints } from './streams/ports/checkpoints.js';
 import type { CredentialPorts } from './streams/ports/credential-ports.js';
 import type { DiskSpace } from './streams/ports/disk-space.js';
 import type { OomLog } from './streams/ports/oom-log.js';
@@ -68,6 +69,8 @@ export interface KubeletPorts extends CredentialPorts {
   readonly shutdownInhibitor?: ShutdownInhibitor;
   /** Default: the newest shutdown is not known to later agents. */
   readonly shutdownStates?: ShutdownStates;
+  /** Default: what resized pods were given does not survive the agent. */
+  readonly checkpoints?: Checkpoints;
   /** Measures the node, for `eviction` of the options. Default: no pod is evicted. */
   readonly evictionFigures?: EvictionFigures;
   /** Default: processes that the kernel ends because memory runs out are not reported. */

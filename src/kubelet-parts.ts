@@ -21,6 +21,7 @@ export interface KubeletParts {
   readonly probe$: SyncLoopInputs['probe$'];
   readonly syncTick$: SyncLoopInputs['syncTick$'];
   readonly housekeeping$: SyncLoopInputs['housekeeping$'];
+  readonly resize$: SyncLoopInputs['resize$'];
   readonly kill$: SyncLoopInputs['kill$'];
   readonly stop$: Observable<StopRequest>;
   /** Delays a request to stop every pod until the groups are stopped, if the pods have groups. */

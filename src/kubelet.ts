@@ -59,6 +59,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
     probe$: parts.probe$,
     syncTick$: parts.syncTick$,
     housekeeping$: parts.housekeeping$,
+    resize$: parts.resize$,
     kill$: parts.kill$,
     stop$: stop$.pipe(parts.stopInOrder),
   });

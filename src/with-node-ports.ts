@@ -18,6 +18,7 @@ import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/files/node-files.js';
 import { probeRecordFiles } from './host/files/probe-record-files.js';
 import { pullRecordFiles } from './images/pull-record-files.js';
+import { checkpointFiles } from './host/files/checkpoint-files.js';
 import { shutdownStateFile } from './host/files/shutdown-state-file.js';
 import { podFiles } from './host/files/pod-files.js';
 import { volumeFiles } from './host/volumes/volume-files.js';
@@ -128,6 +129,7 @@ export const withNodePorts = <T>(
       pullRecords: pullRecordFiles(node.rootDirectory, log),
       shutdownInhibitor: logind(),
       shutdownStates: shutdownStateFile(node.rootDirectory),
+      checkpoints: checkpointFiles(node.rootDirectory),
       probeRecords: probeRecordFiles(node.rootDirectory, log),
       nodeCredentials: nodeCredentials(dockerConfigPlaces(node.rootDirectory), { log, scheduler }),
       wallClock: () => Date.now(),

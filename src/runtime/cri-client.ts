@@ -2,6 +2,7 @@ import { Client, credentials } from '@grpc/grpc-js';
 import {
   AttachRequest,
   CheckpointContainerRequest,
+  ContainerStatsRequest,
   ContainerStatusRequest,
   CreateContainerRequest,
   ExecRequest,
@@ -169,6 +170,7 @@ const runtimeService = (to: Connection): RuntimeService => {
       unary(to, 'list_containers', cri.listContainers, ListContainersRequest),
     ),
     containerStatus: unary(to, 'container_status', cri.containerStatus, ContainerStatusRequest, containerStatusProblem),
+    containerStats: unary(to, 'container_stats', cri.containerStats, ContainerStatsRequest),
     updateContainerResources: unary(
       to,
       'update_container',

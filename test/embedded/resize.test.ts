@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { eventsPath } from '../../src/model/kube-api/api-paths.js';
@@ -15,33 +15,39 @@ const NAME = `sized-${NODE_NAME}`;
 const POD = `/api/v1/namespaces/default/pods/${NAME}`;
 const MIB = 2 ** 20;
 
-/** A kubelet reports the amounts that a container has; the API object may ask for others. */
+const amounts = (memory: string, cpu = '20m') => ({ requests: { cpu, memory }, limits: { memory } });
+
 describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized through the API', () => {
-  it('a resized pod keeps its amounts over a crash and over a kill of the agent, and its resize is infeasible', async ({
-    daemon,
-  }) => {
+  it('gets its amounts in its cgroups, and has them over a crash and over kills of the agent', async ({ daemon }) => {
     const stage = new CgroupStage();
     const api = await apiOverHttp(NODE_NAME);
     const shown = (): Pod => api.server.get(POD) as unknown as Pod;
-    const memoryOf = (): number => {
-      const file = mounts.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
-      const path = join(stage.in(mounts.version === 2 ? '' : 'memory'), 'kubepods', 'burstable');
-      return Number(readFileSync(join(path, `pod${shown().metadata.uid}`, file), 'utf8'));
+    const file = mounts.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
+    const cgroup = () =>
+      join(stage.in(mounts.version === 2 ? '' : 'memory'), ...['kubepods', 'burstable', `pod${shown().metadata.uid}`]);
+    const memoryOfPod = (): number => Number(readFileSync(join(cgroup(), file), 'utf8'));
+    const memoryOfContainer = async (): Promise<bigint | undefined> => {
+      const { id } = await daemon.reached('sized', 'CONTAINER_RUNNING', {});
+      const { status } = await daemon.ask((runtime) => runtime.containerStatus({ containerId: id }));
+      return status?.resources?.linux?.memoryLimitInBytes;
     };
-    const pending = () => shown().status?.conditions?.find(({ type }) => type === 'PodResizePending');
-    const events = () => resizeEvents(api);
-    const resources = { requests: { cpu: '20m', memory: '35Mi' }, limits: { memory: '35Mi' } };
-    const expectOld = (): void => {
+    const condition = (type: string) => shown().status?.conditions?.find((found) => found.type === type);
+    const isDone = (memory: string): boolean =>
+      shown().status?.containerStatuses?.[0]?.resources?.limits?.memory === memory &&
+      condition('PodResizeInProgress') === undefined;
+    const expectAmounts = async (memory: number, cpu = '20m'): Promise<void> => {
+      const resources = amounts(`${memory}Mi`, cpu);
       expect(shown().status?.containerStatuses?.[0]).toMatchObject({
         resources,
         allocatedResources: resources.requests,
       });
-      expect(shown().status?.resources?.limits).toEqual({ memory: '35Mi' });
-      expect(memoryOf()).toBe(35 * MIB);
+      expect(memoryOfPod()).toBe(memory * MIB);
+      expect(await memoryOfContainer()).toBe(BigInt(memory * MIB));
     };
     try {
       api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/serviceaccounts', body: robot });
-      const pod = { name: NAME, nodeName: NODE_NAME, serviceAccountName: 'robot', containers: [{ resources }] };
+      const containers = [{ resources: amounts('35Mi') }];
+      const pod = { name: NAME, nodeName: NODE_NAME, serviceAccountName: 'robot', containers };
       const body = JSON.parse(manifest(daemon.directory, pod)) as unknown;
       api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/pods', body });
       const args = ['--kubeconfig', joined(daemon.directory, api.url), '--port', '0'];
@@ -49,41 +55,58 @@ describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized throu
       await start();
       const isRunning = () => shown().status?.containerStatuses?.[0]?.state?.running !== undefined;
       await eventually('the API shows the container as running', isRunning);
-      expectOld();
+      await expectAmounts(35);
+      const process = await daemon.processOf(NAME);
 
-      api.server.do(resize('40Mi'));
-      await eventually('the resize is pending', () => pending()?.observedGeneration === 2);
-      expect(pending()).toMatchObject({ status: 'True', reason: 'Infeasible', observedGeneration: 2 });
-      expectOld();
-      await eventually('the event is at the API server', () => events().length > 0);
-      expect(events()).toEqual(['ResizeInfeasible']);
+      // More, then less, of a container that goes on.
+      api.server.do(resize(amounts('50Mi', '40m')));
+      await eventually('the container has more', () => isDone('50Mi'));
+      await expectAmounts(50, '40m');
+      api.server.do(resize(amounts('40Mi', '30m')));
+      await eventually('the container has less', () => isDone('40Mi'));
+      await expectAmounts(40, '30m');
 
-      // While no agent runs, the status is lost and the pod is resized again.
+      // More than the machine has waits, and is taken back.
+      api.server.do(resize(amounts('9000Gi', '30m')));
+      await eventually('the resize waits', () => condition('PodResizePending') !== undefined);
+      expect(condition('PodResizePending')).toMatchObject({ reason: 'Deferred', observedGeneration: 4 });
+      await expectAmounts(40, '30m');
+      api.server.do(resize(amounts('40Mi', '30m')));
+      await eventually('the condition goes', () => condition('PodResizePending') === undefined);
+
+      // The next agent knows what the pod was given, also without its status; it does what was asked for meanwhile.
       await daemon.kill('SIGKILL');
-      api.server.do({
-        method: 'PATCH',
-        path: `${POD}/status`,
-        contentType: MERGE,
-        body: { status: { containerStatuses: null } },
-      });
-      api.server.do(resize('50Mi'));
+      api.server.do({ method: 'PATCH', path: `${POD}/status`, contentType: MERGE, body: NO_STATUS });
+      api.server.do(resize(amounts('45Mi', '30m')));
       await start();
-      await eventually('the second resize is pending', () => pending()?.observedGeneration === 3 && isRunning());
-      expectOld();
+      await eventually('the container has what was asked for while no agent ran', () => isDone('45Mi'));
+      await expectAmounts(45, '30m');
+      expect((await daemon.processOf(NAME)).pid).toBe(process.pid);
 
-      const before = await daemon.processOf(NAME);
-      killProcess(before.pid, 'SIGKILL');
-      await eventually(
-        'the container runs again',
-        () => (shown().status?.containerStatuses?.[0]?.restartCount ?? 0) > 0 && isRunning(),
-      );
-      expectOld();
-      const { id } = await daemon.reached('sized', 'CONTAINER_RUNNING', { attempt: 1 });
-      const { status } = await daemon.ask((runtime) => runtime.containerStatus({ containerId: id }));
-      expect(status?.resources?.linux?.memoryLimitInBytes).toBe(BigInt(35 * MIB));
+      killProcess(process.pid, 'SIGKILL');
+      const restarts = () => shown().status?.containerStatuses?.[0]?.restartCount ?? 0;
+      await eventually('the container runs again', () => restarts() === 1 && isRunning());
+      await expectAmounts(45, '30m');
 
-      api.server.do(resize('35Mi'));
-      await eventually('the condition goes once the resize is undone', () => pending() === undefined);
+      // A checkpoint that is lost costs one more update of the container; one that is damaged ends the start.
+      await daemon.kill('SIGKILL');
+      const checkpoint = join(daemon.rootDir, 'allocated_pods_state');
+      const content = readFileSync(checkpoint, 'utf8');
+      writeFileSync(checkpoint, content.replace('45Mi', '46Mi'));
+      daemon.spawn('--pod-manifest-path', daemon.manifests, ...args, '--cgroup-root', `/${stage.name}`);
+      await eventually('the agent ends', () => !daemon.isAgentThere());
+      expect(daemon.log).toContain(`Error: could not restore state from checkpoint: ${checkpoint}: `);
+      writeFileSync(checkpoint, content);
+      await start();
+      await eventually('the pod is shown', () => isDone('45Mi') && isRunning());
+      await expectAmounts(45, '30m');
+      expect(restarts()).toBe(1);
+
+      await eventually('the events are at the API server', () => resizeEvents(api).length >= 7);
+      expect(resizeEvents(api).toSorted()).toEqual([
+        ...['ResizeCompleted', 'ResizeCompleted', 'ResizeCompleted', 'ResizeDeferred'],
+        ...['ResizeStarted', 'ResizeStarted', 'ResizeStarted'],
+      ]);
       api.server.do({ method: 'DELETE', path: POD });
       await eventually('the pod is gone', () => api.server.get(POD) === undefined);
     } finally {
@@ -95,16 +118,17 @@ describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized throu
 });
 
 const MERGE = 'application/merge-patch+json';
+const NO_STATUS = { status: { containerStatuses: null } };
 const robot = { metadata: { name: 'robot' } };
 
-const resize = (memory: string) => ({
+const resize = (resources: ReturnType<typeof amounts>) => ({
   method: 'PATCH' as const,
   path: `${POD}/resize`,
   contentType: 'application/strategic-merge-patch+json',
-  body: { spec: { containers: [{ name: 'main', resources: { requests: { memory }, limits: { memory } } }] } },
+  body: { spec: { containers: [{ name: 'main', resources }] } },
 });
 
-const resizeEvents = ({ server }: ApiOverHttp): readonly unknown[] =>
+const resizeEvents = ({ server }: ApiOverHttp): readonly string[] =>
   (server.list(eventsPath('default')) as unknown as readonly { readonly reason: string }[])
     .map(({ reason }) => reason)
     .filter((reason) => reason.startsWith('Resize'));

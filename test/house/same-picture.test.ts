@@ -19,7 +19,7 @@ const streamsOf = (title: string, next: string): readonly (string | undefined)[]
   [...between(architecture, `## ${title}\n`, `## ${next}\n`).matchAll(/^\| `(\w+\$)` +\|/gm)].map(([, name]) => name);
 
 it('the inputs of the loop stand in src/kubelet.ts, in the picture of the README and in docs/architecture.md in one order', () => {
-  expect(inputs).toEqual(['config$', 'pleg$', 'probe$', 'syncTick$', 'housekeeping$', 'kill$', 'stop$']);
+  expect(inputs).toEqual(['config$', 'pleg$', 'probe$', 'syncTick$', 'housekeeping$', 'resize$', 'kill$', 'stop$']);
   const drawn = ['podConfig', ...inputs.slice(1).map((name) => (name === 'pleg$' ? 'pleg (' : `${inWords(name)}$`))];
   const places = drawn.map((name) => picture.indexOf(name));
   expect(places).not.toContain(-1);

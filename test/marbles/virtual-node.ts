@@ -7,6 +7,7 @@ import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod/pod-set.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
 import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
+import type { Checkpoints } from '../../src/streams/ports/checkpoints.js';
 import type { EvictionFigures } from '../../src/streams/ports/eviction-figures.js';
 import type { ProbeRecords } from '../../src/streams/ports/probe-records.js';
 import type { ProbeTarget } from '../../src/streams/ports/probe-handlers.js';
@@ -63,8 +64,12 @@ export const onNode = (
     podUids = [],
     random = () => 0,
     latencyMs = 0,
+    updateProblem,
+    checkpoints,
     untilMs,
-  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready' | 'latencyMs'> & {
+  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready' | 'latencyMs' | 'updateProblem'> & {
+    /** What outlives an agent. Unless given, nothing does. */
+    checkpoints?: Checkpoints;
     /** Pods get cgroups of their own. */
     nodeCgroups?: (scheduler: TestScheduler) => NodeCgroups;
     /** What a probe finds, from `atMs` on the node's clock; nothing is probed unless given. */
@@ -93,7 +98,7 @@ export const onNode = (
   const locks: string[] = [];
   let stage!: Stage;
   scheduler.run(() => {
-    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready, latencyMs });
+    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready, latencyMs, updateProblem });
     const ports: KubeletPorts = {
       runtime: fake.runtime,
       images: fake.images,
@@ -127,6 +132,7 @@ export const onNode = (
       node: nodeFacts,
       ...(probe && { probeHandlers: { probe: (target) => defer(() => probe(target, scheduler.now())) } }),
       probeRecords,
+      checkpoints,
       ...(shutdownSignal$ && { shutdownInhibitor: inhibitor(shutdownSignal$(scheduler), scheduler, locks) }),
       ...(evictionFigures && { evictionFigures: evictionFigures(scheduler) }),
       ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),

@@ -1,5 +1,6 @@
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../src/model/cgroups/cgroup-name.js';
+import { cpuWeight } from '../../src/model/cgroups/cpu-weight.js';
 import type { CgroupResources } from '../../src/model/cgroups/cgroup-resources.js';
 import type { Cgroups } from '../../src/streams/ports/cgroups.js';
 
@@ -57,6 +58,13 @@ export const fakeCgroups = (scheduler: SchedulerLike, there: readonly string[] =
       act('update', name, () =>
         fake.resources.set(pathOf(name), { ...fake.resources.get(pathOf(name)), ...resources }),
       ),
+    read: (name) =>
+      defer(() => {
+        const found = fake.resources.get(pathOf(name));
+        if (!fake.there.has(pathOf(name)) || !found) return of(undefined);
+        const { memory, cpuQuota = -1, cpuShares = 2 } = found;
+        return of({ memory, cpuQuota, cpuWeight: cpuWeight(cpuShares), memoryUsage: 0n });
+      }),
     children: (name) =>
       defer(() => {
         const below = [...fake.there].map((path) => parseCgroupPath('cgroupfs', path));

@@ -3,6 +3,7 @@ import type {
   ContainerEventResponse,
   ContainerEventType,
   ContainerState,
+  ContainerStats,
   ContainerStatus,
   PodSandboxStatus,
 } from '../../src/generated/runtime/v1/api.js';
@@ -88,12 +89,18 @@ export const fakeRuntime = (
     latencyMs = 1,
     tellsEvents = true,
     ready = () => ({ runtime: true, network: true }),
+    updateProblem = () => undefined,
+    memoryUsage = 0n,
   }: {
     readonly behaviours?: Readonly<Record<string, Behaviour>>;
     readonly latencyMs?: number;
     readonly tellsEvents?: boolean;
     /** What the runtime says of itself at a time. */
     readonly ready?: (atMs: number) => Ready;
+    /** Why an update of a container fails at a time. Default: it does not. */
+    readonly updateProblem?: (atMs: number) => string | undefined;
+    /** The bytes that each container uses. */
+    readonly memoryUsage?: bigint;
   } = {},
 ): FakeRuntime => {
   const containers = new Map<string, FakeContainer>();
@@ -181,7 +188,19 @@ export const fakeRuntime = (
     status: () => answer(() => statusOf(ready(scheduler.now()))),
     runtimeConfig: unexpected('RuntimeConfig'),
     updateRuntimeConfig: unexpected('UpdateRuntimeConfig'),
-    updateContainerResources: unexpected('UpdateContainerResources'),
+    updateContainerResources: ({ containerId, linux }) =>
+      answer(() => {
+        const { name } = found(containers, containerId, 'UpdateContainerResources');
+        const problem = updateProblem(scheduler.now());
+        if (problem !== undefined) throw new CriError('unknown', 'UpdateContainerResources', problem);
+        say(`update ${name} ${linux?.cpuShares ?? 0} ${linux?.memoryLimitInBytes ?? 0}`);
+        return {};
+      }),
+    containerStats: ({ containerId }) =>
+      answer(() => {
+        found(containers, containerId, 'ContainerStats');
+        return { stats: { memory: { usageBytes: { value: memoryUsage } } } as ContainerStats };
+      }),
     reopenContainerLog: unexpected('ReopenContainerLog'),
     execSync: unexpected('ExecSync'),
     checkpointContainer: unexpected('CheckpointContainer'),

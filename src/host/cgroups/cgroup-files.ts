@@ -1,3 +1,4 @@
+import { cpuWeight } from '../../model/cgroups/cpu-weight.js';
 import { pageSizeName } from '../../model/cri/linux-resources.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 
@@ -15,15 +16,6 @@ export interface CgroupFeatures {
   /** Bytes per page of each kind of huge page that the kernel has. */
   readonly hugePageSizes: readonly bigint[];
 }
-
-/**
- * Converts shares of 2 to 262144 to the weights of cgroup v2, 1 to 10000. Current runtimes convert the shares of
- * containers by another formula, so weights of pods and of containers are not comparable.
- *
- * Source: pkg/kubelet/cm/cgroup_manager_linux.go getCPUWeight.
- */
-export const cpuWeight = (shares: number): number =>
-  shares >= 262_144 ? 10_000 : 1 + Math.trunc(((shares - 2) * 9_999) / 262_142);
 
 /** Returns the writes of cgroup v1, in order. */
 export const v1Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {

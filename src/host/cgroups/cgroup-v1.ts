@@ -51,9 +51,26 @@ export const cgroupV1 = ({ hierarchies }: CgroupMounts, hugePageSizes: readonly 
         for (const file of ['cpuset.cpus', 'cpuset.mems']) await inherited(hierarchy.mountPoint, directory, file);
       }
     },
+    read: (path) => {
+      const [cpu, memory] = ['cpu', 'memory'].map((controller) => treeOf(controller)?.mountPoint);
+      const fileIn = (mountPoint: string | undefined, file: string): string =>
+        mountPoint === undefined ? '' : readOrEmpty(join(mountPoint, path, file));
+      const shares = fileIn(cpu, 'cpu.shares');
+      const limit = fileIn(memory, 'memory.limit_in_bytes');
+      if (shares === '' && limit === '') return undefined;
+      return {
+        memory: limit === '' || BigInt(limit) >= NO_LIMIT ? undefined : BigInt(limit),
+        cpuQuota: Number(fileIn(cpu, 'cpu.cfs_quota_us') || -1),
+        cpuShares: Number(shares || 2),
+        memoryUsage: BigInt(fileIn(memory, 'memory.usage_in_bytes') || 0),
+      };
+    },
     write,
   };
 };
+
+/** The kernel shows no limit as the largest multiple of a page. */
+const NO_LIMIT = 2n ** 62n;
 
 /**
  * The CPUs or memory nodes of a cgroup. A new cgroup has none, and no process can be put into it before it has some, so

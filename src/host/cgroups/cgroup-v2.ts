@@ -36,6 +36,18 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
         await makeDirectory(level);
       }
     },
+    read: (path) => {
+      const directory = join(mountPoint, path);
+      if (!isThere(directory)) return undefined;
+      const contentOf = (file: string): string => readOrEmpty(join(directory, file));
+      const [memory, [quota = 'max']] = [contentOf('memory.max'), contentOf('cpu.max').split(' ')];
+      return {
+        memory: memory === '' || memory === 'max' ? undefined : BigInt(memory),
+        cpuQuota: quota === '' || quota === 'max' ? -1 : Number(quota),
+        cpuWeight: Number(contentOf('cpu.weight') || 1),
+        memoryUsage: BigInt(contentOf('memory.current') || 0),
+      };
+    },
     write: async (path, resources) => {
       const directory = join(mountPoint, path);
       const features: CgroupFeatures = {

@@ -1,6 +1,6 @@
 import { concatMap, defer, from, ignoreElements, type Observable, of } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
-import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
+import type { CgroupReading, CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { bytePath } from '../../processes/byte-path.js';
 import { directoriesIn, killBelow, removeTree } from './cgroup-tree.js';
@@ -15,6 +15,8 @@ export interface CgroupFiles {
   readonly missing: (path: string) => readonly string[];
   /** Makes the cgroup and its ancestors, with all controllers. */
   readonly make: (path: string) => Promise<void>;
+  /** What the cgroup has; undefined if it does not exist. */
+  readonly read: (path: string) => CgroupReading | undefined;
   /** Writes settings; resolves with one text for each setting that the kernel refused. */
   readonly write: (path: string, resources: CgroupResources) => Promise<readonly string[]>;
 }
@@ -48,6 +50,7 @@ export const cgroupsIn = (
       const problems = await files.write(pathOf(name), resources);
       if (problems.length > 0) throw new Error(problems.join('; '));
     }),
+  read: (name) => defer(() => of(files.read(pathOf(name)))),
   kill: (name) => effect(() => killBelow(files.directories(pathOf(name)))),
   remove: (name) => effect(() => inEach(files.directories(pathOf(name)), removeTree)),
 });

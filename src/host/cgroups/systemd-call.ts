@@ -1,6 +1,6 @@
 import { type CgroupName, systemdSlice } from '../../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
-import { cpuWeight } from './cgroup-files.js';
+import { cpuWeight } from '../../model/cgroups/cpu-weight.js';
 
 const SYSTEMD = 'org.freedesktop.systemd1';
 const MANAGER = ['/org/freedesktop/systemd1', `${SYSTEMD}.Manager`] as const;

@@ -15,3 +15,17 @@ export interface CgroupResources {
   /** Such as `0-3`. */
   readonly cpus?: string;
 }
+
+/** What a cgroup has, as the kernel shows it. */
+export interface CgroupReading {
+  /** Bytes; undefined for no limit. */
+  readonly memory: bigint | undefined;
+  /** Microseconds of CPU time per period; -1 for no limit. */
+  readonly cpuQuota: number;
+  /** The weight in the scale of cgroup v1; absent under cgroup v2. */
+  readonly cpuShares?: number;
+  /** The weight in the scale of cgroup v2; absent under cgroup v1. */
+  readonly cpuWeight?: number;
+  /** The bytes that its processes use, with the cache of files. */
+  readonly memoryUsage: bigint;
+}

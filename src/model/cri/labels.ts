@@ -66,16 +66,23 @@ const amountsText = ({ requests, limits }: Amounts = {}): string => JSON.stringi
  * container without an instance, or one that another kubelet has created, has none here.
  */
 export const allocatedOfContainers = (instances: readonly RuntimeContainerStatus[]): AllocatedResources => {
-  const amounts = (instance: RuntimeContainerStatus | undefined, key: string): Amounts | undefined =>
-    parseJson(instance?.annotations[key], isObject) as Amounts | undefined;
+  const ofPod = instances.find(({ annotations }) => annotations[POD_RESOURCES] !== undefined);
   return {
-    pod: amounts(
-      instances.find(({ annotations }) => annotations[POD_RESOURCES] !== undefined),
-      POD_RESOURCES,
-    ),
-    container: (name) => amounts(firstNamed(instances, name), RESOURCES),
+    pod: ofPod && amountsIn(ofPod.annotations, POD_RESOURCES),
+    container: (name) => {
+      const instance = firstNamed(instances, name);
+      return instance && amountsOfInstance(instance.annotations);
+    },
   };
 };
+
+/** The amounts with which an instance was created; undefined if another kubelet has created it. */
+export const amountsOfInstance = (annotations: Annotations): Amounts | undefined => amountsIn(annotations, RESOURCES);
+
+type Annotations = Readonly<Record<string, string>>;
+
+const amountsIn = (annotations: Annotations, key: string): Amounts | undefined =>
+  parseJson(annotations[key], isObject) as Amounts | undefined;
 
 /** In the order in which Go writes the fields. Source: staging/src/k8s.io/api/core/v1/types.go ContainerPort. */
 const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerPort) => ({

@@ -79,6 +79,13 @@ export type JournalEvent =
     }
   /** A pod was admitted and waits until these have stopped; `missing` is what it lacks if pods are stopped for it, such as `cpu 150m`. */
   | { readonly kind: 'room-awaited'; readonly pods: readonly PodRef[]; readonly missing?: string }
+  /** A pod asks for other amounts than it has, and gets them now, or not; with the message of its condition. */
+  | {
+      readonly kind: 'resize';
+      readonly trigger: string;
+      readonly decision: 'allocated' | 'deferred' | 'infeasible';
+      readonly message?: string;
+    }
   /** A static pod waits until another one of the same full name is gone; it is checked again at `retryAt`. */
   | { readonly kind: 'start-delayed'; readonly holder: PodRef; readonly retryAt: number }
   | {
@@ -156,7 +163,7 @@ export type RuntimeChange = 'ContainerStarted' | 'ContainerDied' | 'ContainerRem
 /** One action of `computePodActions`, with its reason in plain words. */
 export interface PlannedAction {
   readonly action:
-    'kill-pod' | 'create-sandbox' | 'start-init' | 'start' | 'start-ephemeral' | 'kill' | 'reset' | 'keep';
+    'kill-pod' | 'create-sandbox' | 'start-init' | 'start' | 'start-ephemeral' | 'kill' | 'reset' | 'update' | 'keep';
   readonly container?: string;
   readonly because: string;
 }

@@ -11,6 +11,7 @@ import { type DueHooks, NO_HOOKS } from '../pod-actions/due-hooks.js';
 import type { InstanceStarts } from '../pod-actions/instance-starts.js';
 import type { StartFailures } from '../pod-actions/start-failures.js';
 import type { VolumeStates } from '../volumes/volume-states.js';
+import { NO_RESIZES, type PodResizes } from '../resize/pod-resizes.js';
 import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
 import { type HealthFacts, healthProblemAt, NO_HEALTH_FACTS } from '../runtime-health/health-facts.js';
 import type { WorkerActivities } from '../pod-workers/worker-activity.js';
@@ -29,6 +30,8 @@ export interface NodeState {
   readonly rejected: ImmutableSet<string>;
   /** The pods that are stopped to make room, and those that wait for it. */
   readonly preemptions: Preemptions;
+  /** What becomes of pods whose amounts are changed while they run. */
+  readonly resizes: PodResizes;
   /** The containers whose postStart hook has not ended well. */
   readonly dueHooks: DueHooks;
   /** The starts of instances by this agent. */
@@ -61,6 +64,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   statuses: NO_STATUSES,
   rejected: ImmutableSet(),
   preemptions: NO_PREEMPTIONS,
+  resizes: NO_RESIZES,
   dueHooks: NO_HOOKS,
   starts: ImmutableMap(),
   activeTimes: ImmutableMap(),

@@ -1,11 +1,24 @@
 import { retainPreemptions, withoutPreemption, withoutRoomWait, withRoomWait } from '../admission/preemptions.js';
 import { withSource } from '../config/sources-ready.js';
 import { startSeen } from '../pod/active-times.js';
-import { withoutPod, withPod } from '../pod/wanted-pods.js';
+import { withAllocatedPod, withoutPod, withPod } from '../pod/wanted-pods.js';
 import { pullEnded, restartBackedOff, withoutRestarts, withoutStale } from '../pod-actions/back-offs.js';
 import { hookBegun, hookEnded, hooksFound, retainHooks } from '../pod-actions/due-hooks.js';
 import { withStart } from '../pod-actions/instance-starts.js';
 import { withStartEnded } from '../pod-actions/start-failures.js';
+import {
+  allocatedIn,
+  amountsOfPod,
+  type PodResizes,
+  restoredResizes,
+  retainResizes,
+  withActuated,
+  withAllocation,
+  withFailedResize,
+  withoutPending,
+  withPending,
+  withSaved,
+} from '../resize/pod-resizes.js';
 import { retainStatuses, startedOver, withoutStatus, withStatus } from '../pod-status/pod-statuses.js';
 import { withDue, withoutDue, withoutRun, withRun } from '../pod-workers/worker-activity.js';
 import { withCadence, withRelist, withRuntimeStatus } from '../runtime-health/health-facts.js';
@@ -28,8 +41,17 @@ export const reduce = (state: NodeState, change: StateChange): NodeState => {
   return updated(state, reducer(state, change));
 };
 
+/** A pod that has what it asks for waits for nothing, also if its source has taken a resize back. */
+const withoutUndone = (wanted: NodeState['wanted'], resizes: PodResizes, uid: string): PodResizes =>
+  wanted.asked.has(uid) ? resizes : withoutPending(resizes, uid);
+
 const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeOf<K>) => Partial<NodeState> } = {
-  'pod-set': ({ wanted }, { pod }) => ({ wanted: withPod(wanted, pod) }),
+  'pod-set': ({ wanted: before, resizes }, { pod }) => {
+    const { uid } = pod.metadata;
+    const allocated = resizes.allocated.get(uid);
+    const wanted = withPod(before, pod, allocated && allocatedIn(allocated));
+    return { wanted, resizes: withoutUndone(wanted, resizes, uid) };
+  },
   'pod-removed': ({ wanted }, { pod }) => ({ wanted: withoutPod(wanted, pod) }),
   'source-ready': ({ sources }, { source }) => ({ sources: withSource(sources, source) }),
   'pod-forgotten': ({ backOffs }, { uid }) => ({ backOffs: withoutRestarts(backOffs, uid) }),
@@ -38,6 +60,29 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   }),
   'room-awaited': ({ preemptions }, { uid, ...wait }) => ({ preemptions: withRoomWait(preemptions, uid, wait) }),
   'room-made': ({ preemptions }, { uid }) => ({ preemptions: withoutRoomWait(preemptions, uid) }),
+  'resizes-restored': ({ resizes }, { allocated, actuated }) => ({
+    resizes: restoredResizes(resizes, { allocated, actuated }),
+  }),
+  'allocation-found': ({ wanted, resizes }, { uid, amounts }) => ({
+    wanted: withAllocatedPod(wanted, uid, allocatedIn(amounts)),
+    resizes: withAllocation(resizes, uid, amounts),
+  }),
+  'resize-allocated': ({ wanted, resizes }, { uid }) => {
+    const asked = wanted.asked.get(uid);
+    if (!asked) return {};
+    const amounts = amountsOfPod(asked);
+    return {
+      wanted: withAllocatedPod(wanted, uid, allocatedIn(amounts)),
+      resizes: withAllocation(resizes, uid, { ...amounts, generation: asked.metadata.generation }),
+    };
+  },
+  'resize-pending': ({ resizes }, { uid, pending }) => ({ resizes: withPending(resizes, uid, pending) }),
+  'instance-resized': ({ resizes }, { uid, container, amounts }) => ({
+    resizes: withActuated(resizes, uid, container, amounts),
+  }),
+  'resize-failed': ({ resizes }, { uid, error }) => ({ resizes: withFailedResize(resizes, uid, error) }),
+  'resizes-saved': ({ resizes }, { allocated, actuated }) => ({ resizes: withSaved(resizes, { allocated, actuated }) }),
+  'resizes-retained': ({ resizes }, { uids }) => ({ resizes: retainResizes(resizes, uids) }),
   status: ({ statuses }, { uid, status, isFinished }) => ({ statuses: withStatus(statuses, uid, status, isFinished) }),
   'status-forgotten': ({ statuses }, { uid }) => ({ statuses: withoutStatus(statuses, uid) }),
   'api-object-changed': () => ({}),

@@ -6,6 +6,7 @@ import type { Moment } from '../pod/active-times.js';
 import type { Volume } from '../manifest/volume-defaults.js';
 import type { VolumeName } from '../volumes/volume-states.js';
 import type { Pod, PodSourceName, PodStatus } from '../pod/pod.js';
+import type { InstanceAmounts, KeptAmounts, PendingResize, PodAmounts } from '../resize/pod-resizes.js';
 import type { CrashLoopEntry } from '../pod-actions/crash-loop-back-off.js';
 import type { InstanceStart } from '../pod-actions/instance-starts.js';
 import type { StartFailure } from '../pod-actions/start-failures.js';
@@ -29,6 +30,22 @@ export interface StateChanges {
   'room-awaited': { readonly uid: string; readonly victims: readonly string[] } & RoomWait;
   /** They have stopped, or their time is over. */
   'room-made': { readonly uid: string };
+  /** The checkpoints of an earlier agent were read. */
+  'resizes-restored': KeptAmounts;
+  /** The containers of the pod were created with these amounts, which are not those of its spec: it was resized since. */
+  'allocation-found': { readonly uid: string; readonly amounts: PodAmounts };
+  /** The pod gets what its source asks for. */
+  'resize-allocated': { readonly uid: string };
+  /** The pod does not get what its source asks for, now or at all. */
+  'resize-pending': { readonly uid: string; readonly pending: PendingResize };
+  /** An instance was given these amounts. */
+  'instance-resized': { readonly uid: string; readonly container: string; readonly amounts: InstanceAmounts };
+  /** A step of a resize that has begun failed. */
+  'resize-failed': { readonly uid: string; readonly error: string };
+  /** The checkpoints have these amounts. */
+  'resizes-saved': KeptAmounts;
+  /** Only the resizes of these pods are kept: every source has named its pods. */
+  'resizes-retained': { readonly uids: ReadonlySet<string> };
   /** This node has another status of the pod. */
   status: { readonly uid: string; readonly status: PodStatus; readonly isFinished?: boolean };
   /** The API server has deleted the pod, and its status is not needed any more. */

@@ -2,7 +2,7 @@ import { allocatableForPods } from '../cgroups/node-cgroup-resources.js';
 import type { ResourceAmounts } from '../resources/pod-resources.js';
 import { formatQuantity, type Nanos, quantity, unitValue } from '../resources/quantity.js';
 import type { MachineFacts } from './machine-facts.js';
-import type { ResourceList } from './node.js';
+import type { ResourceList } from '../resources/resource-list.js';
 import type { NodeObjectSettings } from './node-settings.js';
 
 const STORAGE = 'ephemeral-storage';

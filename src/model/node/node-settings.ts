@@ -1,4 +1,5 @@
-import type { ResourceList, Taint } from './node.js';
+import type { ResourceList } from '../resources/resource-list.js';
+import type { Taint } from './node.js';
 
 /** The user's settings of the Node object; the other fields come from the machine and the runtime. */
 export interface NodeObjectSettings {

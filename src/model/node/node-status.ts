@@ -1,7 +1,8 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
 import { toTimestamp } from '../values/timestamp.js';
 import type { MachineFacts } from './machine-facts.js';
-import type { Node, NodeStatus, ResourceList } from './node.js';
+import type { ResourceList } from '../resources/resource-list.js';
+import type { Node, NodeStatus } from './node.js';
 import { chooseAddresses, type LookedUp, providedIpAnnotation } from './node-addresses.js';
 import { foldConditions, type NodePressure } from './node-conditions.js';
 import { nodeImages } from './node-images.js';

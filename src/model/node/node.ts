@@ -10,8 +10,6 @@ export type NodeStatus = Json<V1NodeStatus> & {
 export type NodeCondition = Json<V1NodeCondition>;
 export type NodeAddress = NonNullable<NodeStatus['addresses']>[number];
 export type Taint = Json<V1Taint>;
-/** Quantities by resource name. */
-export type ResourceList = Readonly<Record<string, string>>;
 
 /** A Node of the API; fields that this agent does not know stay in it. */
 export interface Node extends ApiObject {

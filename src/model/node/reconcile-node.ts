@@ -1,6 +1,7 @@
 import { quantity } from '../resources/quantity.js';
 import { ATTACH_DETACH_ANNOTATION } from './initial-node.js';
-import type { Node, ResourceList } from './node.js';
+import type { ResourceList } from '../resources/resource-list.js';
+import type { Node } from './node.js';
 import { isHugePages } from './node-resources.js';
 
 /** The labels that are updated in an existing Node. Source: pkg/kubelet/kubelet_node_status.go updateDefaultLabels */

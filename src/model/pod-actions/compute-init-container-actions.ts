@@ -1,4 +1,5 @@
 import { containerHash, isSameHash } from './container-hash.js';
+import { type ActuatedAmounts, instanceResize } from '../resize/actuated.js';
 import type { PlannedAction } from '../journal/journal.js';
 import { type Container, isSidecar, type Pod } from '../pod/pod.js';
 import type { ContainerToKill, KillReason, ProbeResults } from './pod-actions.js';
@@ -20,6 +21,8 @@ export interface InitContainerInput {
   readonly pod: Pod;
   readonly status: RuntimePodStatus;
   readonly probeResults?: ProbeResults | undefined;
+  /** As in `PodActionsInput`. */
+  readonly actuated?: ActuatedAmounts | undefined;
 }
 
 /** The actions for one init container with a status. */
@@ -114,7 +117,7 @@ const initStep = (
 };
 
 const sidecarStep = (
-  { pod, probeResults }: InitContainerInput,
+  { pod, probeResults, actuated }: InitContainerInput,
   index: number,
   container: Container,
   newest: RuntimeContainerStatus,
@@ -151,7 +154,7 @@ const sidecarStep = (
       const onwards: Step = laterHasRun
         ? { reasons: [toKeep(container, 'it is running')] }
         : afterDone(pod, index, `sidecar ${name} is up`);
-      const replaced = replacement(container, newest, probeResults);
+      const replaced = replacement(container, newest, probeResults, actuated);
       if (replaced === undefined) return onwards;
       return {
         ...onwards,
@@ -169,6 +172,7 @@ const replacement = (
   container: Container,
   newest: RuntimeContainerStatus,
   probeResults: ProbeResults | undefined,
+  actuated: ActuatedAmounts | undefined,
 ): Required<Pick<Step, 'kill' | 'reasons'>> | undefined => {
   const { name } = container;
   if (!isSameHash(newest.hash, containerHash(container))) {
@@ -179,8 +183,15 @@ const replacement = (
     const message = `Init container ${name} failed liveness probe`;
     return restart(container, newest, message, 'LivenessProbe', 'its liveness probe failed');
   }
+  if (actuated && instanceResize(container, newest, actuated)?.kind === 'restart') {
+    return restart(container, newest, resizeMessage(name), 'Resize', RESIZE_RESTART);
+  }
   return undefined;
 };
+
+/** The text of the event. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go */
+export const resizeMessage = (name: string): string => `Container ${name} resize requires restart`;
+export const RESIZE_RESTART = 'the pod was resized, and the resizePolicy asks for a restart';
 
 const UNKNOWN_STATE = 'Init container is in "unknown" state, try killing it before restart';
 

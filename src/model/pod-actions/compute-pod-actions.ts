@@ -1,8 +1,9 @@
-import { computeInitContainerActions } from './compute-init-container-actions.js';
+import { computeInitContainerActions, RESIZE_RESTART, resizeMessage } from './compute-init-container-actions.js';
 import { containerHash, isSameHash } from './container-hash.js';
 import type { PlannedAction } from '../journal/journal.js';
 import type { Container, Pod, PodStatus } from '../pod/pod.js';
 import type { ContainerToKill, ContainerToReset, KillReason, PodActions, ProbeResults } from './pod-actions.js';
+import { type ActuatedAmounts, instanceResize } from '../resize/actuated.js';
 import { asksForAll } from './restart-all.js';
 import { restartsAfterKill, restartVerdict, runsUntilSuccess } from './restart-policy.js';
 import { newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../pleg/runtime-pod.js';
@@ -19,6 +20,8 @@ export interface PodActionsInput {
   readonly restartAll?: boolean;
   /** The last status of the pod: it holds the ends of containers that the runtime has lost since. */
   readonly last?: PodStatus;
+  /** What the instances of a pod that was resized were given since their creation. Absent for any other pod. */
+  readonly actuated?: ActuatedAmounts | undefined;
 }
 
 /**
@@ -43,6 +46,7 @@ const nothing = ({ sandboxId, attempt }: SandboxVerdict): PodActions => ({
   ephemeralContainersToStart: [],
   containersToKill: [],
   containersToReset: [],
+  containersToUpdate: [],
   reasons: [],
 });
 
@@ -193,7 +197,8 @@ const carryOn = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions =>
       ...init.reasons,
     ],
   };
-  if (init.killPod || !init.initialized) return soFar;
+  if (init.killPod) return soFar;
+  if (!init.initialized) return withUpdates(input, soFar);
 
   const decisions = pod.spec.containers.map((container) => ({ container, ...decide(input, container) }));
   const reasons = [...soFar.reasons, ...decisions.flatMap(({ reasons }) => reasons)];
@@ -211,12 +216,30 @@ const carryOn = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions =>
       ],
     };
   }
-  return {
+  return withUpdates(input, {
     ...soFar,
     containersToStart: decisions.filter(({ start }) => start).map(({ container }) => container.name),
     containersToKill,
     reasons,
-  };
+  });
+};
+
+/** Adds the running containers that stay and get other amounts. */
+const withUpdates = ({ pod, status, actuated }: PodActionsInput, actions: PodActions): PodActions => {
+  if (!actuated) return actions;
+  const killed = new Set(actions.containersToKill.map(({ id }) => id));
+  const updates = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) => {
+    const newest = newestStatusOf(status, container.name);
+    if (newest?.state !== 'running' || killed.has(newest.id)) return [];
+    const resize = instanceResize(container, newest, actuated);
+    return resize?.kind === 'update' ? [resize.update] : [];
+  });
+  const reasons = updates.map(({ container: { name } }): PlannedAction => ({
+    action: 'update',
+    container: name,
+    because: `container ${name} is given other amounts of CPU or memory: the pod was resized`,
+  }));
+  return { ...actions, containersToUpdate: updates, reasons: [...actions.reasons, ...reasons] };
 };
 
 /**
@@ -285,7 +308,7 @@ const decide = (input: PodActionsInput, container: Container): Decision => {
 };
 
 const decideRunning = (
-  { pod, probeResults }: PodActionsInput,
+  { pod, probeResults, actuated }: PodActionsInput,
   container: Container,
   newest: RuntimeContainerStatus,
 ): Decision => {
@@ -314,6 +337,14 @@ const decideRunning = (
       reason: 'StartupProbe',
       because: 'its startup probe failed',
       restarts,
+    });
+  }
+  if (actuated && instanceResize(container, newest, actuated)?.kind === 'restart') {
+    return kill(container, newest, {
+      message: resizeMessage(name),
+      reason: 'Resize',
+      because: RESIZE_RESTART,
+      restarts: true,
     });
   }
   return { keep: true, reasons: [{ action: 'keep', container: name, because: `container ${name} is running` }] };

@@ -1,8 +1,9 @@
 import type { PlannedAction } from '../journal/journal.js';
+import type { ContainerUpdate } from '../resize/actuated.js';
 import { type Container, type ContainerKind, containersOf, type EphemeralContainer, type Pod } from '../pod/pod.js';
 
 /** Why a single container is killed; a probe of that name may bring a grace period of its own. */
-export type KillReason = 'DefinitionChanged' | 'LivenessProbe' | 'StartupProbe' | 'Unknown' | 'Superseded';
+export type KillReason = 'DefinitionChanged' | 'Resize' | 'LivenessProbe' | 'StartupProbe' | 'Unknown' | 'Superseded';
 
 export interface ContainerToKill {
   readonly id: string;
@@ -22,7 +23,7 @@ export interface ContainerToReset {
   readonly kill: boolean;
 }
 
-/** The actions of one sync of a pod, in their order: kill, reset, create, then start. */
+/** The actions of one sync of a pod, in their order: kill, reset, update, create, then start. */
 export interface PodActions {
   /** Kill every running container and stop all sandboxes. Then `containersToKill` is ignored. */
   readonly killPod: boolean;
@@ -39,6 +40,8 @@ export interface PodActions {
   readonly ephemeralContainersToStart: readonly string[];
   readonly containersToKill: readonly ContainerToKill[];
   readonly containersToReset: readonly ContainerToReset[];
+  /** The running containers that get other amounts of CPU and memory. */
+  readonly containersToUpdate: readonly ContainerUpdate[];
   /** The reason of each action, and of each container that stays. */
   readonly reasons: readonly PlannedAction[];
 }
@@ -53,6 +56,7 @@ export const hasWork = (actions: PodActions): boolean =>
     actions.ephemeralContainersToStart,
     actions.containersToKill,
     actions.containersToReset,
+    actions.containersToUpdate,
   ].some((list) => list.length > 0);
 
 /** One container to start, with its specification. */

@@ -1,12 +1,4 @@
-import { isResized } from '../pod/allocated-resources.js';
-import {
-  type Container,
-  type ContainerStatus,
-  isSidecar,
-  type Pod,
-  type PodCondition,
-  type PodStatus,
-} from '../pod/pod.js';
+import { type ContainerStatus, isSidecar, type Pod, type PodCondition } from '../pod/pod.js';
 import { ALL_CONTAINERS_RESTARTING } from '../pod-actions/restart-all.js';
 import { hasRestartAllRule } from '../pod-actions/restart-policy.js';
 import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
@@ -18,6 +10,7 @@ import { firstNamed } from '../values/indexed-lists.js';
 export type Finding = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 export const RESIZE_PENDING = 'PodResizePending';
+export const RESIZE_IN_PROGRESS = 'PodResizeInProgress';
 
 /** Conditions that only this agent writes. Source: pkg/kubelet/types/pod_status.go PodConditionByKubelet. */
 export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
@@ -25,7 +18,7 @@ export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   'Ready',
   'Initialized',
   'ContainersReady',
-  'PodResizeInProgress',
+  RESIZE_IN_PROGRESS,
   RESIZE_PENDING,
   'PodReadyToStartContainers',
   ALL_CONTAINERS_RESTARTING,
@@ -135,49 +128,6 @@ export const allContainersRestartingCondition = (
         message: 'container exited with restart policy rule',
       }
     : no(type);
-};
-
-/**
- * Returned for a pod whose API object was resized: this agent cannot do it, so the pod keeps the amounts that it has. The scheduler
- * counts these for a resize that is infeasible.
- *
- * Source: pkg/kubelet/status/status_manager.go SetPodResizePendingCondition
- */
-export const resizePendingCondition = (asked: Pod, pod: Pod): Finding | undefined =>
-  isResized(asked, pod)
-    ? { type: RESIZE_PENDING, status: 'True', reason: 'Infeasible', message: NO_RESIZE }
-    : undefined;
-
-/** In the form of upstream's message for swap, which has none for a node that does not resize at all. */
-const NO_RESIZE = 'In-place resize of pods is not supported on this node.';
-
-/**
- * Returns the event of a resize that cannot be done, with the amounts that were asked for, once for each version of the pod.
- *
- * Source: pkg/kubelet/events/resize.go, pkg/kubelet/status/status_manager.go recordPendingResizeEvent
- */
-export const resizeEvent = (
-  asked: Pod,
-  before: PodStatus | undefined,
-  status: PodStatus,
-): { readonly reason: string; readonly message: string } | undefined => {
-  const of = (one: PodStatus | undefined) => one?.conditions?.find(({ type }) => type === RESIZE_PENDING);
-  const [known, pending] = [of(before), of(status)];
-  if (!pending || (known?.reason === pending.reason && known?.observedGeneration === pending.observedGeneration)) {
-    return undefined;
-  }
-  const amounts = (containers: readonly Container[] = []) =>
-    containers.length === 0 ? undefined : containers.map(({ name, resources = {} }) => ({ name, resources }));
-  const summary = {
-    initContainers: amounts(asked.spec.initContainers),
-    containers: amounts(asked.spec.containers),
-    generation: asked.metadata.generation,
-    error: pending.message,
-  };
-  return {
-    reason: `Resize${pending.reason}`,
-    message: `Pod resize ${pending.reason}: ${JSON.stringify(summary)}`,
-  };
 };
 
 /** A pod on this node has been scheduled. Source: pkg/kubelet/kubelet_pods.go */

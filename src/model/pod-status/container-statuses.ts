@@ -7,6 +7,8 @@ import {
   isSidecar,
   type Pod,
 } from '../pod/pod.js';
+import { withAmounts } from '../pod/allocated-resources.js';
+import { type ActuatedAmounts, amountsOfRunning } from '../resize/actuated.js';
 import type { StartFailure } from '../pod-actions/start-failures.js';
 import { RESTARTING_ALL_CONTAINERS, shouldRestart } from '../pod-actions/restart-policy.js';
 import {
@@ -30,6 +32,8 @@ export interface ContainerStatusesInput {
   readonly isRestartingAll: boolean;
   /** Gate ContainerStopSignals. */
   readonly showsStopSignals?: boolean;
+  /** What the instances were given since their creation. */
+  readonly actuated: ActuatedAmounts;
 }
 
 /**
@@ -114,7 +118,7 @@ const statusWithoutInstance = (
 };
 
 const statusOfInstance = (
-  { pod, runtimeName, showsStopSignals, isRestartingAll }: ContainerStatusesInput,
+  { pod, runtimeName, showsStopSignals, isRestartingAll, actuated }: ContainerStatusesInput,
   container: Container,
   instance: RuntimeContainerStatus,
   old: ContainerStatus | undefined,
@@ -131,7 +135,10 @@ const statusOfInstance = (
     state: {},
     lastState:
       oldTerminated && old.containerID !== containerID ? { terminated: oldTerminated } : (old?.lastState ?? {}),
-    resources: container.resources,
+    resources:
+      instance.state === 'running'
+        ? withAmounts(container.resources, amountsOfRunning(instance, actuated))
+        : container.resources,
     allocatedResources: container.resources?.requests,
     ...(showsStopSignals && instance.stopSignal !== undefined && { stopSignal: instance.stopSignal }),
     ...(instance.user && { user: { linux: instance.user } }),

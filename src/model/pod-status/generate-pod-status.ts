@@ -23,9 +23,10 @@ import {
   OWNED_CONDITIONS,
   readyCondition,
   readyToStartContainersCondition,
-  resizePendingCondition,
   scheduledCondition,
 } from './conditions.js';
+import type { ActuatedAmounts } from '../resize/actuated.js';
+import { resizeConditions, type ShownResize } from '../resize/resize-conditions.js';
 import { containerStatuses, runtimeContainerId } from './container-statuses.js';
 import { podLevelResources } from './pod-level-resources.js';
 import { type PodPhase, podPhase } from './pod-phase.js';
@@ -35,8 +36,10 @@ import { firstNamed } from '../values/indexed-lists.js';
 export interface PodStatusInput {
   /** The pod; its `status` is the one from its source. */
   readonly pod: Pod;
-  /** The pod as its source has it, where a resize asks for other amounts; the same as `pod` unless given. */
-  readonly asked?: Pod;
+  /** The resize of the pod, if one waits or is in progress. */
+  readonly resize?: ShownResize | undefined;
+  /** What its instances were given since their creation. */
+  readonly actuated?: ActuatedAmounts | undefined;
   readonly runtime: RuntimePodStatus;
   /** The newest status from this agent. */
   readonly previous?: PodStatus | undefined;
@@ -89,6 +92,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     startFailure: input.startFailure ?? (() => undefined),
     isRestartingAll: isRestarting,
     showsStopSignals: input.showsStopSignals ?? false,
+    actuated: input.actuated ?? (() => undefined),
   };
   const regular = containerStatuses('regular', { ...conversion, previous: old?.containerStatuses ?? [] });
   const init = containerStatuses('init', { ...conversion, previous: old?.initContainerStatuses ?? [] });
@@ -183,7 +187,7 @@ const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerSt
 };
 
 const conditionsOf = (
-  { pod, asked, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
+  { pod, resize, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
   old: PodStatus | undefined,
   statuses: readonly ContainerStatus[],
   phase: PodPhase,
@@ -199,7 +203,7 @@ const conditionsOf = (
     before(DISRUPTION_TARGET) ?? pod.status?.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
   const containersReady = containersReadyCondition(pod, statuses, phase);
   const restarting = allContainersRestartingCondition(pod, isRestarting, phase);
-  const resize = isTerminalPhase(phase) ? undefined : resizePendingCondition(asked ?? pod, pod);
+  const resizing = resize && !isTerminalPhase(phase) ? resizeConditions(resize, told, now) : [];
   const findings: readonly Finding[] = [
     hasNewSandbox ? newSandboxCondition() : readyToStartContainersCondition(pod, runtime),
     initializedCondition(pod, statuses, phase, before('Initialized')?.status === 'True'),
@@ -210,7 +214,7 @@ const conditionsOf = (
   ];
   return [
     ...foreign,
-    ...(resize ? [withTimes(resize, told(resize.type), pod, now)] : []),
+    ...resizing,
     ...(disruption ? [disruption] : []),
     ...findings.map((finding) => {
       const known = told(finding.type);
@@ -223,18 +227,6 @@ const conditionsOf = (
       };
     }),
   ];
-};
-
-/** The time of a resize changes with its reason, and it was tried once for each version of the pod. */
-const withTimes = (finding: Finding, known: PodCondition | undefined, { metadata }: Pod, now: number): PodCondition => {
-  const { generation } = metadata;
-  const isTried = known?.reason === finding.reason && known?.observedGeneration === generation;
-  return {
-    ...finding,
-    lastProbeTime: (isTried ? known?.lastProbeTime : undefined) ?? toTimestamp(now),
-    lastTransitionTime: (known?.reason === finding.reason ? known?.lastTransitionTime : undefined) ?? toTimestamp(now),
-    ...(generation !== undefined && { observedGeneration: generation }),
-  };
 };
 
 /**

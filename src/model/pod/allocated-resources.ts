@@ -61,6 +61,10 @@ export const allocatedOfStatus = ({
 /** Whether a pod asks for other amounts than it has: its API object was resized. */
 export const isResized = (asked: Pod, pod: Pod): boolean => withAllocated(asked, allocatedOfPod(pod)) !== asked;
 
+/** Whether a pod asks for other amounts of the pod as a whole. */
+export const hasOtherPodAmounts = ({ spec }: Pod, { pod }: AllocatedResources): boolean =>
+  withAmounts(spec.resources, pod) !== spec.resources;
+
 /** Only these can be resized. Source: pkg/apis/core/validation/validation.go ValidatePodResize */
 const RESIZABLE = ['cpu', 'memory'];
 
@@ -72,7 +76,8 @@ const allAllocated = (containers: readonly Container[], allocated: AllocatedReso
   return changed.every((container, index) => container === containers[index]) ? containers : changed;
 };
 
-const withAmounts = <Resources extends Amounts>(
+/** Returns the resources with these amounts of CPU and memory; the same object if they are equal, or if none are known. */
+export const withAmounts = <Resources extends Amounts>(
   resources: Resources | undefined,
   allocated: Amounts | undefined,
 ): Resources | undefined => {
@@ -91,8 +96,10 @@ const isSameAmounts = (one: Amounts = {}, other: Amounts = {}): boolean =>
   one === other || (isSameList(one.requests, other.requests) && isSameList(one.limits, other.limits));
 
 const isSameList = (one: ResourceList = {}, other: ResourceList = {}): boolean =>
-  [...Object.keys(one), ...Object.keys(other)].every((name) => {
-    const [left, right] = [one[name], other[name]];
-    if (left === right) return true;
-    return left !== undefined && right !== undefined && parseQuantity(left) === parseQuantity(right);
-  });
+  [...Object.keys(one), ...Object.keys(other)].every((name) => isSameAmount(one[name], other[name]));
+
+/** Whether two quantities are equal, or both absent. */
+export const isSameAmount = (left: string | undefined, right: string | undefined): boolean => {
+  if (left === right) return true;
+  return left !== undefined && right !== undefined && parseQuantity(left) === parseQuantity(right);
+};

@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable';
-import { allocatedOfPod, allocatedOfStatus, withAllocated } from './allocated-resources.js';
+import { type AllocatedResources, allocatedOfPod, allocatedOfStatus, withAllocated } from './allocated-resources.js';
 import { updated } from '../values/updated.js';
 import { isMirrorPod, type Pod, podFullName } from './pod.js';
 
@@ -12,7 +12,7 @@ import { isMirrorPod, type Pod, podFullName } from './pod.js';
 export interface WantedPods {
   readonly pods: NamedPods;
   readonly mirrors: NamedPods;
-  /** The pods as their sources have them, by UID, where that is not how they run: with the amounts of a resize that was not done. */
+  /** The pods as their sources have them, by UID, where that is not how they run: with the amounts of a resize that has not begun. */
   readonly asked: ImmutableMap<string, Pod>;
 }
 
@@ -37,12 +37,28 @@ const EMPTY: NamedPods = { byUid: OrderedMap(), newest: ImmutableMap(), named: I
 
 export const NO_PODS: WantedPods = { pods: EMPTY, mirrors: EMPTY, asked: ImmutableMap() };
 
-/** Adds or replaces a pod. A pod that was resized keeps the amounts that it has, since this agent does not resize. */
-export const withPod = (wanted: WantedPods, asked: Pod): WantedPods => {
+/**
+ * Adds or replaces a pod. It keeps the amounts that it has: those of its version before, or for a pod that comes, those that an earlier
+ * agent has allocated. Its status has them if nothing else is known.
+ *
+ * Source: pkg/kubelet/allocation/allocation_manager.go UpdatePodFromAllocation
+ */
+export const withPod = (wanted: WantedPods, asked: Pod, allocated?: AllocatedResources): WantedPods => {
   if (isMirrorPod(asked)) return updated(wanted, { mirrors: put(wanted.mirrors, asked) });
+  const before = wanted.pods.byUid.get(asked.metadata.uid);
+  const known = before ? allocatedOfPod(before) : (allocated ?? allocatedOfStatus(asked.status ?? {}));
+  return withAmountsOf(wanted, asked, known);
+};
+
+/** The pod has these amounts, also if its source asks for others. Changes nothing about a pod that no source wants. */
+export const withAllocatedPod = (wanted: WantedPods, uid: string, allocated: AllocatedResources): WantedPods => {
+  const asked = wanted.asked.get(uid) ?? wanted.pods.byUid.get(uid);
+  return asked ? withAmountsOf(wanted, asked, allocated) : wanted;
+};
+
+const withAmountsOf = (wanted: WantedPods, asked: Pod, allocated: AllocatedResources): WantedPods => {
   const { uid } = asked.metadata;
-  const before = wanted.pods.byUid.get(uid);
-  const pod = withAllocated(asked, before ? allocatedOfPod(before) : allocatedOfStatus(asked.status ?? {}));
+  const pod = withAllocated(asked, allocated);
   return updated(wanted, {
     pods: put(wanted.pods, pod),
     asked: pod === asked ? wanted.asked.delete(uid) : wanted.asked.set(uid, asked),
@@ -95,8 +111,10 @@ const withoutName = (named: NamedPods['named'], pod: Pod): NamedPods['named'] =>
 export interface WantedPodsView {
   /** Returns the pod as it runs here. */
   readonly get: (uid: string) => Pod | undefined;
-  /** Returns a pod as its source has it, with the amounts of a resize that was not done. */
+  /** Returns a pod as its source has it, with the amounts of a resize that has not begun. */
   readonly asked: (uid: string) => Pod | undefined;
+  /** The UIDs of the pods that ask for other amounts than they have. */
+  readonly resized: () => readonly string[];
   /** Returns every desired pod, without mirror pods. */
   readonly pods: () => readonly Pod[];
   readonly mirrors: () => readonly Pod[];
@@ -127,6 +145,7 @@ export const wantedPodsView = (now: () => WantedPods): WantedPodsView => {
   return {
     get: (uid) => now().pods.byUid.get(uid),
     asked: (uid) => now().asked.get(uid) ?? now().pods.byUid.get(uid),
+    resized: () => [...now().asked.keys()],
     pods: () => listOf(now().pods),
     mirrors: () => listOf(now().mirrors),
     podsNamed: (fullName) => [...now().pods.named.get(fullName, NONE).values()],

@@ -15,7 +15,7 @@ import {
   throwError,
 } from 'rxjs';
 import type { CgroupName } from '../../model/cgroups/cgroup-name.js';
-import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
+import type { CgroupReading, CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { CgroupSettings } from '../../model/cgroups/cgroup-settings.js';
 import { tierResources } from '../../model/cgroups/node-cgroup-resources.js';
 import {
@@ -44,6 +44,10 @@ export interface PodCgroups {
   readonly exists: (pod: Pod) => Observable<boolean>;
   /** Updates the weights of the QoS classes and creates the cgroup, unless it exists. */
   readonly ensure: (pod: Pod) => Observable<never>;
+  /** Emits once what the cgroup has; undefined if it does not exist, or if pods have none. */
+  readonly read: (pod: Pod) => Observable<CgroupReading | undefined>;
+  /** Changes these settings of the cgroup, and leaves the others as they are. */
+  readonly set: (pod: Pod, resources: CgroupResources) => Observable<never>;
   /** Kills the processes in it and removes it. A missing cgroup is no error. */
   readonly destroy: (pod: Pod) => Observable<never>;
   /** Updates the weights of the QoS classes. Errors: none; failures are logged. */
@@ -66,6 +70,8 @@ export const noPodCgroups: PodCgroups = {
   resourcesOf: () => undefined,
   exists: () => of(true),
   ensure: () => EMPTY,
+  read: () => of(undefined),
+  set: () => EMPTY,
   destroy: () => EMPTY,
   weigh: () => EMPTY,
 };
@@ -106,6 +112,8 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
         filter((isThere) => !isThere),
         concatMap(() => concat(weighTiers(options), create(pod))),
       ),
+    read: (pod) => defer(() => cgroups.read(nameOf(pod))),
+    set: (pod, resources) => defer(() => cgroups.update(nameOf(pod), resources)),
     destroy: (pod) => {
       const [name] = listedNames(pod);
       return name ? destroyCgroup(cgroups, name, scheduler) : EMPTY;

@@ -26,6 +26,7 @@ import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/pod
 import { isFailedPull } from '../images/ensure-image.js';
 import { reportMissingSecrets } from '../images/pull-credentials.js';
 import { rememberTrigger } from './crash-loop-wait.js';
+import type { ResizePod, ResizeResult } from '../resize/resize-pod.js';
 import { ensureSandbox, type Sandbox } from './ensure-sandbox.js';
 import { killContainer, killFailure } from './kill-container.js';
 import { killPod } from './kill-pod.js';
@@ -49,6 +50,10 @@ export interface ContainersSync {
   readonly endedHooks: boolean;
   /** Containers were removed; the next sync creates them again. */
   readonly hasReset: boolean;
+  /** A resize has written something. */
+  readonly resized?: boolean;
+  /** Why the pod has not all amounts that it was given by a resize. */
+  readonly resizeError?: string | undefined;
 }
 
 /**
@@ -62,7 +67,8 @@ export const syncContainers = (
   context: PodSyncContext,
   status: RuntimePodStatus,
   ports: StartContainerPorts,
-  { probeResults, restartAll, last }: Pick<PodActionsInput, 'probeResults' | 'restartAll' | 'last'> = {},
+  { probeResults, restartAll, last, actuated }: Omit<PodActionsInput, 'pod' | 'status'> = {},
+  resize: ResizePod = () => of({ acted: false }),
 ): Observable<ContainersSync> =>
   defer(() => {
     const actions = computePodActions({
@@ -70,23 +76,39 @@ export const syncContainers = (
       status,
       probeResults,
       restartAll,
+      actuated,
       ...(last && { last }),
     });
     const acts = hasWork(actions);
     const { uid } = context.pod.metadata;
     const dueHooks = hooksToRepeat(context.pod, status.containers, actions, (id) => ports.state.dueHooks.has(uid, id));
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
+    const isResized = actuated !== undefined && !actions.killPod;
+    const resized$ = defer(() => (isResized ? resize(decided, actions.containersToUpdate) : of({ acted: false })));
     return concat(
       makeWay(decided, actions, status, ports),
       throwIfCancelled(decided),
-      from(dueHooks).pipe(concatMap((due) => repeatHook(decided, due, status, ports))),
-      defer(() => startAll(decided, actions, status, ports)),
+      resized$.pipe(
+        concatMap((resized: ResizeResult) =>
+          concat(
+            from(dueHooks).pipe(concatMap((due) => repeatHook(decided, due, status, ports))),
+            defer(() => startAll(decided, actions, status, ports)),
+          ).pipe(
+            toArray(),
+            map((starts) => ({ starts, resized })),
+          ),
+        ),
+      ),
     ).pipe(
-      toArray(),
-      concatMap((starts) => {
+      concatMap(({ starts, resized }) => {
         const endedHooks = dueHooks.length > 0;
         const hasReset = actions.containersToReset.length > 0;
-        const result = { starts, acted: acts || endedHooks, endedHooks, hasReset };
+        const acted = acts || endedHooks || resized.acted;
+        const result: ContainersSync = {
+          ...{ starts, acted, endedHooks, hasReset },
+          ...(resized.acted && { resized: true }),
+          ...(resized.error !== undefined && { resizeError: resized.error }),
+        };
         const hasFailedPull = starts.some(({ problem }) => isFailedPull(problem));
         return concat(hasFailedPull ? reportMissingSecrets(decided) : EMPTY, of(result));
       }),

@@ -14,6 +14,8 @@ import {
 } from 'rxjs';
 import { withAllocated } from '../../model/pod/allocated-resources.js';
 import { allocatedOfContainers } from '../../model/cri/labels.js';
+import { actuatedIn } from '../../model/resize/actuated.js';
+import { allocatedIn, amountsOfPod } from '../../model/resize/pod-resizes.js';
 import { restoredPod } from '../../model/cri/restored-pod.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { isStaticPod, isTerminalPhase, podRef, type PodStatus } from '../../model/pod/pod.js';
@@ -32,13 +34,15 @@ import { emitEvent, throwIfCancelled, type PodSyncContext, journalIfSlow } from 
 import { type StartContainerPorts } from '../pod-sync/start-container.js';
 import { mountVolumes } from '../pod-sync/mount-volumes.js';
 import { stopPreviousRevision } from '../pod-sync/stop-previous-revision.js';
-import { syncContainers } from '../pod-sync/sync-containers.js';
+import { type ContainersSync, syncContainers } from '../pod-sync/sync-containers.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodRun, PodWork, RuntimePodRun, SyncResult } from './pod-workers.js';
 import type { PodDirectories } from '../upkeep/pod-directories.js';
 import type { PodProbes } from '../probes/prober.js';
 import type { RuntimeReader } from '../pleg/runtime-reader.js';
+import type { AmountKeeper } from '../resize/amount-keeper.js';
+import { resizePod } from '../resize/resize-pod.js';
 import type { UntilRoom } from './until-room.js';
 import { lastStatus, sinceSeen, storeStatus, type StatusView, type StoreStatusPorts } from './store-status.js';
 
@@ -49,6 +53,8 @@ export interface PodWorkPorts extends StoreStatusPorts, Omit<StartContainerPorts
   readonly listedPods?: () => readonly RuntimePod[];
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
+  /** What resized pods were given, on the disk. Default: it is not kept. */
+  readonly amountKeeper?: Pick<AmountKeeper, 'save$'>;
   /** Waits for the pods that are stopped to make room for this one. Default: no pod waits. */
   readonly untilRoom?: UntilRoom;
   readonly probes: PodProbes;
@@ -66,9 +72,9 @@ export interface PodWorkPorts extends StoreStatusPorts, Omit<StartContainerPorts
 export const podWork = (ports: PodWorkPorts): PodWork => {
   // Every decision of a run is made on one view.
   const seen = (run: PodRun): Observable<PodRun> =>
-    viewOf(ports, run, run.status).pipe(map((status) => asCreated({ ...run, status })));
+    viewOf(ports, run, run.status).pipe(map((status) => asAllocated(ports, { ...run, status })));
   const seenAtEnd = (run: PodRun): Observable<PodRun> =>
-    viewAtEnd(ports, run, run.status).pipe(map((status) => asCreated({ ...run, status })));
+    viewAtEnd(ports, run, run.status).pipe(map((status) => asAllocated(ports, { ...run, status })));
   return {
     syncPod: (run, signal) => seen(run).pipe(concatMap((known) => syncPod(ports, known, signal))),
     syncTerminatingPod: (run) => seenAtEnd(run).pipe(concatMap((known) => syncTerminatingPod(ports, known))),
@@ -84,11 +90,18 @@ export const podWork = (ports: PodWorkPorts): PodWork => {
 const viewOf = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
   defer(() => seeLostStarts({ pod: run.pod, ports }, withShownEnds(listed, lastStatus(ports, run))));
 
-/** The run of the pod with the amounts of its containers, which an agent before this one may have created. */
-const asCreated = (run: PodRun): PodRun => ({
-  ...run,
-  pod: withAllocated(run.pod, allocatedOfContainers(run.status.containers)),
-});
+/**
+ * The run of the pod with the amounts that it has. An earlier agent may have created its containers with others than those that the source
+ * asks for since: unless the pod was given these, it has those of its containers.
+ */
+const asAllocated = ({ state }: PodWorkPorts, run: PodRun): PodRun => {
+  const allocation = state.value.resizes.allocated.get(run.uid);
+  if (allocation) return { ...run, pod: withAllocated(run.pod, allocatedIn(allocation)) };
+  const pod = withAllocated(run.pod, allocatedOfContainers(run.status.containers));
+  if (pod === run.pod) return run;
+  state.apply({ kind: 'allocation-found', uid: run.uid, amounts: amountsOfPod(pod) });
+  return { ...run, pod };
+};
 
 /** The same view for the stop of a pod, which goes on without marks that cannot be read. Errors: none. */
 const viewAtEnd = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
@@ -100,6 +113,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
 const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<SyncResult> =>
   defer(() => {
     let hasNewSandbox = false;
+    const amountKeeper = ports.amountKeeper ?? NOT_KEPT;
     const store = (waits?: StatusView['waits']): PodStatus =>
       storeStatus(context, ports, run, { podIsTerminal: false, hasNewSandbox, waits });
     const context: PodSyncContext = {
@@ -128,28 +142,32 @@ const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Ob
       const inCgroup: PodSyncContext = { ...context, cgroupParent: ports.podCgroups.parentOf(run.pod) };
       const containers$ = defer(() => {
         ports.probes.add(run.pod);
-        return syncContainers(inCgroup, run.status, ports, {
+        const { resizes } = ports.state.value;
+        const inputs = {
           probeResults: ports.probes.results(),
           restartAll: saysRestartAll(status),
           last: status,
-        });
+          ...(resizes.allocated.has(run.uid) && { actuated: actuatedIn(resizes, run.uid) }),
+        };
+        return syncContainers(inCgroup, run.status, ports, inputs, resizePod({ ...ports, amountKeeper }));
       });
       return concat(makeDirectories(inCgroup, ports), mountVolumes(inCgroup), containers$);
     });
     const room$ = (ports.untilRoom?.(run.pod, store) ?? EMPTY).pipe(errorOnAbort(signal, () => new SyncCancelled()));
     const cgroup$ = ensurePodCgroup(context, ports.podCgroups, run.status);
-    return concat(namesakes$, room$, throwIfCancelled(context), cgroup$).pipe(
+    // Before anything is done with it: after a power loss the pod has what it has now, not what it has had before.
+    const kept$ = defer(() => (ports.state.value.resizes.allocated.has(run.uid) ? amountKeeper.save$ : EMPTY));
+    return concat(namesakes$, room$, throwIfCancelled(context), kept$, cgroup$).pipe(
       // The view of this sync is out of date after a kill; the next sync has a newer one.
-      concatMap((cgroup) =>
-        cgroup === 'killed' ? of({ starts: [], acted: true, endedHooks: false, hasReset: false }) : sync$,
-      ),
+      concatMap((cgroup) => (cgroup === 'killed' ? of(ONLY_KILLED) : sync$)),
       tap({
         next: (sync) => {
           for (const { container, problem } of sync.starts) {
             const failure = problem && { reason: problem.reason, message: problem.message };
             ports.state.apply({ kind: 'start-ended', uid: run.uid, container, failure });
           }
-          if (sync.endedHooks) store();
+          // The status shows what the instances have, and whether that is all, at once.
+          if (sync.endedHooks || sync.resized) store();
           if (sync.acted) ports.relistSoon(run.uid);
         },
         // A failed sync may have changed the pod.
@@ -157,6 +175,9 @@ const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Ob
       }),
       concatMap((sync): Observable<SyncResult> => {
         const problems = sync.starts.flatMap(({ problem }) => (problem ? [problem] : []));
+        if (sync.resizeError !== undefined) {
+          return throwError(() => new PodSyncError([...problems, new Error(sync.resizeError)]));
+        }
         // The event of a removed container wakes no worker. Source: pkg/kubelet/kubelet.go SyncPod
         if (problems.length === 0) return of({ isTerminal: false, ...(sync.hasReset && { isUnfinished: true }) });
         // The status shows the waiting reason at once, not only with the next change of the runtime.
@@ -166,6 +187,9 @@ const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Ob
       }),
     );
   });
+
+const ONLY_KILLED: ContainersSync = { starts: [], acted: true, endedHooks: false, hasReset: false };
+const NOT_KEPT: Pick<AmountKeeper, 'save$'> = { save$: EMPTY };
 
 const makeDirectories = (context: PodSyncContext, { podDirectories }: PodWorkPorts): Observable<never> =>
   podDirectories.make(context.pod.metadata.uid).pipe(

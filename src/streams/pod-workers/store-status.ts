@@ -2,10 +2,12 @@ import { DEADLINE_EXCEEDED } from '../../model/pod/active-deadline.js';
 import { activeMsOf } from '../../model/pod/active-times.js';
 import { isMirrorOf } from '../../model/pod/mirror-pod.js';
 import { CONFIG_SEEN_ANNOTATION, isStaticPod, type Pod, type PodStatus } from '../../model/pod/pod.js';
-import { resizeEvent } from '../../model/pod-status/conditions.js';
 import { defaultWaitingReason } from '../../model/pod-status/container-statuses.js';
 import { generatePodStatus } from '../../model/pod-status/generate-pod-status.js';
 import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
+import { withAllocated } from '../../model/pod/allocated-resources.js';
+import { actuatedIn, amountsOfInstances, isResizeInProgress } from '../../model/resize/actuated.js';
+import { resizeEvents, type ShownResize } from '../../model/resize/resize-conditions.js';
 import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import type { StartFailure } from '../../model/pod-actions/start-failures.js';
 import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
@@ -74,13 +76,14 @@ export const storeStatus = (
   const previous = statuses.get(uid);
   const reported = reportedStatus(ports, run);
   const before = lastStatus(ports, run);
-  const asked = state.pods.asked(uid) ?? pod;
+  const actuated = actuatedIn(state.value.resizes, uid);
   const { startTime } = previous ?? pod.status ?? {};
   noteStart(ports, uid, startTime);
   const generated = statusOverride(
     generatePodStatus({
       pod,
-      asked,
+      resize: shownResize(ports, run, pod),
+      actuated,
       runtime: run.status,
       previous,
       reported,
@@ -90,7 +93,7 @@ export const storeStatus = (
       activeMs: activeMsOf(state.value.activeTimes, uid, startTime, scheduler.now()),
       runtimeName,
       hostIps: node.nodeIps,
-      podCgroup: podCgroups.resourcesOf(pod),
+      podCgroup: podCgroups.resourcesOf(withAllocated(pod, amountsOfInstances(run.status, actuated))),
       showsStopSignals: node.containerStopSignals,
       ...findings(ports, pod),
       startFailure: (container) =>
@@ -113,8 +116,8 @@ export const storeStatus = (
       emitEvent(context, 'Normal', DEADLINE_EXCEEDED.reason, DEADLINE_EXCEEDED.message);
     }
   }
-  const resize = resizeEvent(asked, before, status);
-  if (resize) emitEvent(context, 'Warning', resize.reason, resize.message);
+  for (const event of resizeEvents({ asked: state.pods.asked(uid) ?? pod, has: pod }, before, status))
+    emitEvent(context, event.type, event.reason, event.message);
   probes.statusStored(uid, status);
   for (const { kind, exitCode, reason } of newTerminations(previous, status)) {
     metrics.containerTerminated(METRIC_TYPES[kind], exitCode, reason);
@@ -122,6 +125,20 @@ export const storeStatus = (
   // Upstream also counts pods that ran before the agent started; their time is not a start time.
   if (previous?.phase === 'Pending' && status.phase === 'Running') sinceSeen(ports, pod, metrics.podStart);
   return status;
+};
+
+/** The resize of the pod, which is in progress while a running container has not what the pod was given. */
+const shownResize = (
+  { state }: StoreStatusPorts,
+  { status }: Pick<PodRun, 'status'>,
+  pod: Pod,
+): ShownResize | undefined => {
+  const { resizes } = state.value;
+  const { uid } = pod.metadata;
+  const [pending, allocation] = [resizes.pending.get(uid), resizes.allocated.get(uid)];
+  const isInProgress = allocation && isResizeInProgress(pod, status, actuatedIn(resizes, uid));
+  if (!isInProgress) return pending && { pending };
+  return { pending, progress: { generation: allocation.generation, error: resizes.failures.get(uid) } };
 };
 
 /**

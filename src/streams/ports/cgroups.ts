@@ -1,5 +1,5 @@
 import type { CgroupName } from '../../model/cgroups/cgroup-name.js';
-import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
+import type { CgroupReading, CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { Observable } from 'rxjs';
 
 /**
@@ -25,6 +25,8 @@ export interface Cgroups {
   readonly create: (name: CgroupName, resources: CgroupResources) => Observable<string>;
   /** Changes the settings. Errors: also if the kernel refuses one, after all have been tried. */
   readonly update: (name: CgroupName, resources: CgroupResources) => Observable<never>;
+  /** Emits once what the cgroup has; undefined if it does not exist. */
+  readonly read: (name: CgroupName) => Observable<CgroupReading | undefined>;
   /** Emits the cgroups directly below once; none if it does not exist. */
   readonly children: (name: CgroupName) => Observable<readonly CgroupName[]>;
   /** Sends SIGKILL to every process in it and below; the processes end later. */

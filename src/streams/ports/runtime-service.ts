@@ -1,6 +1,8 @@
 import type {
   CheckpointContainerRequest,
   ContainerEventResponse,
+  ContainerStatsRequest,
+  ContainerStatsResponse,
   ContainerStatusRequest,
   ContainerStatusResponse,
   CreateContainerRequest,
@@ -53,6 +55,7 @@ export interface RuntimeService {
   readonly removeContainer: CriCall<RemoveContainerRequest, object>;
   readonly listContainers: CriCall<ListContainersRequest, ListContainersResponse>;
   readonly containerStatus: CriCall<ContainerStatusRequest, ContainerStatusResponse>;
+  readonly containerStats: CriCall<ContainerStatsRequest, ContainerStatsResponse>;
   readonly updateContainerResources: CriCall<UpdateContainerResourcesRequest, object>;
   readonly reopenContainerLog: CriCall<ReopenContainerLogRequest, object>;
   readonly execSync: CriCall<ExecSyncRequest, ExecSyncResponse>;

@@ -37,7 +37,7 @@ const reject = (context: LoopContext, pod: Pod, rejection: Rejection, cause: Jou
 };
 
 /** Notes what an admitted pod waits for, and stops the pods that were chosen for it. */
-const madeRoom = (
+export const madeRoom = (
   context: LoopContext,
   pod: Pod,
   { waitsFor, preemption }: Extract<Admission, { readonly kind: 'admitted' }>,

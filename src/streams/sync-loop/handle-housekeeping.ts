@@ -42,6 +42,7 @@ export const handleHousekeeping =
     metrics.mirrorPods(mirrors.length);
     const wanted = uidsOf([...desired, ...mirrors]);
     apply({ kind: 'statuses-retained', uids: wanted });
+    if (state.sources.all) apply({ kind: 'resizes-retained', uids: wanted });
     for (const { uid } of forgotten) if (wanted.has(uid)) apply({ kind: 'pod-started-over', uid });
     podStarts?.retain(wanted);
     apply({ kind: 'back-offs-expired', now });

@@ -36,6 +36,8 @@ const changedPod = (change: StateChange): string | undefined => {
     case 'status':
     case 'status-forgotten':
     case 'pod-started-over':
+    case 'allocation-found':
+    case 'resize-allocated':
       return change.uid;
     default:
       return undefined;

@@ -15,6 +15,7 @@ import type { RecordedKill } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
+import type { ResizeTrigger } from '../resize/resize-triggers.js';
 import type { StopRequest } from './handle-stop.js';
 
 /** Source: pkg/kubelet/kubelet.go syncLoop, housekeepingPeriod. Milliseconds. */
@@ -30,6 +31,8 @@ export interface SyncLoopInputs {
   readonly syncTick$: Observable<unknown>;
   /** The running pods, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
+  /** Resizes that wait are due. */
+  readonly resize$: Observable<ResizeTrigger>;
   /** Requests of managers to stop one pod. */
   readonly kill$: Observable<RecordedKill>;
   /** Requests to stop every pod of the node. */
@@ -43,6 +46,7 @@ export interface SyncLoopHandlers {
   readonly probe: (change: ProbeChange) => readonly Wake[];
   readonly workDue: () => readonly Wake[];
   readonly housekeeping: (running: readonly RuntimePod[]) => readonly Wake[];
+  readonly resize: (trigger: ResizeTrigger) => readonly Wake[];
   readonly kill: (request: RecordedKill) => readonly Wake[];
   readonly stop: (request: StopRequest) => readonly Wake[];
 }
@@ -63,8 +67,9 @@ export const syncLoop = (
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Wake> =>
   merge(
-    // First, since a probe may be requested by the other inputs.
+    // First, since the other inputs may request a probe, or be a reason to try a resize.
     inputs.probe$.pipe(map((change) => handlers.probe(change))),
+    inputs.resize$.pipe(map((trigger) => handlers.resize(trigger))),
     inputs.config$.pipe(map((update) => handlers.config(update))),
     inputs.pleg$.pipe(
       map((event) => handlers.runtimeChange(event)),

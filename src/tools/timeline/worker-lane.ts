@@ -108,6 +108,15 @@ const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
           until: endOfRun(entry.at, entries).until,
         }),
       ];
+    case 'resize':
+      return [
+        markOf(entry, {
+          look: 'change',
+          label: entry.decision === 'allocated' ? 'resized' : 'resize waits',
+          text: describeEntry(entry),
+          severity: entry.decision === 'allocated' ? 'note' : 'warning',
+        }),
+      ];
     case 'start-delayed':
       return [
         markOf(entry, {

@@ -3,7 +3,9 @@ import { isTerminalPhase } from '../../model/pod/pod.js';
 import type { ContainerStory } from './container-story.js';
 import type { PodStory } from './pod-story.js';
 
-const TELLING_CALLS = ['RunPodSandbox', 'StartContainer', 'StopContainer', 'StopPodSandbox'];
+const TELLING_CALLS = [
+  ...['RunPodSandbox', 'StartContainer', 'StopContainer', 'StopPodSandbox', 'UpdateContainerResources'],
+];
 
 /** Whether an explanation can begin with the entry; entries about the agent's own work do not count. */
 const isTelling = (entry: JournalEntry): boolean => {
@@ -13,6 +15,7 @@ const isTelling = (entry: JournalEntry): boolean => {
     case 'config-problem':
     case 'admission-rejected':
     case 'room-awaited':
+    case 'resize':
     case 'start-delayed':
     case 'kill-requested':
     case 'back-off':

@@ -12,6 +12,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   RemovePodSandbox: 'removed the sandbox',
   StartContainer: 'started',
   StopContainer: 'stopped',
+  UpdateContainerResources: 'gave other amounts of CPU or memory to',
   PullImage: 'pulled the image of',
 };
 
@@ -63,6 +64,10 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
       return `the pod was rejected: ${rejectionText(entry)}`;
     case 'room-awaited':
       return `${entry.missing === undefined ? '' : `the node lacks ${entry.missing} for it, and `}it waits until the pods have stopped that make room: ${entry.pods.map(formatPod).join(', ')}`;
+    case 'resize':
+      return entry.decision === 'allocated'
+        ? 'the pod asked for other amounts of CPU or memory, and the node has room for them'
+        : `the pod asked for other amounts of CPU or memory, which ${entry.decision === 'deferred' ? 'wait' : 'it cannot get'}: ${entry.message ?? 'no message'}`;
     case 'start-delayed':
       return `it could not start: ${formatPod(entry.holder)} holds the name ${fullName(entry.holder)}`;
     case 'sync-started':

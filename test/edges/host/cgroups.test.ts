@@ -121,6 +121,23 @@ onThisMachine('cgroups of this machine', () => {
     expect([file('cpu.weight'), file('cpu.max')]).toEqual(['1', 'max 20000']);
   });
 
+  it('show what they have, and no limit where there is none', async () => {
+    expect(await lastValueFrom(cgroups.read(pod()))).toBeUndefined();
+    await all(cgroups.create(pod(), {}));
+    const weight = mounts.version === 2 ? { cpuWeight: 100 } : { cpuShares: 1024 };
+    expect(await lastValueFrom(cgroups.read(pod()))).toEqual({
+      ...{ ...weight, memory: undefined, cpuQuota: -1 },
+      memoryUsage: expect.any(BigInt) as bigint,
+    });
+    await all(cgroups.update(pod(), resources));
+    const changed = mounts.version === 2 ? { cpuWeight: 20 } : { cpuShares: 512 };
+    expect(await lastValueFrom(cgroups.read(pod()))).toMatchObject({
+      ...changed,
+      memory: 64n * MEBI,
+      cpuQuota: 50_000,
+    });
+  });
+
   it('say what the kernel refuses: only that when they are made, as an error when they are changed', async () => {
     const impossible = { ...resources, cpuQuota: 10 };
     const problems = await all(cgroups.create(pod(), impossible));

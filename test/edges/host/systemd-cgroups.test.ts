@@ -31,6 +31,7 @@ const aSystemd = (answers: Readonly<Record<string, readonly (string | Error)[]>>
     hugePageSizes: [],
     directories: () => [],
     missing: (path) => [path],
+    read: () => undefined,
     make: (path) => Promise.resolve(void log.push(`make ${path}`)),
     write: (path, resources) => {
       log.push(`write ${path} ${Object.keys(resources).join()}`);

@@ -24,6 +24,7 @@ const actions: PodActions = {
   ephemeralContainersToStart: [],
   containersToKill: [],
   containersToReset: [],
+  containersToUpdate: [],
   reasons: [],
 };
 const away = new CriError('unavailable', 'any', 'the runtime is away');

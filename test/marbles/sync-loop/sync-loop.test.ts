@@ -14,6 +14,7 @@ import {
   type SyncLoopInputs,
   syncTicks,
 } from '../../../src/streams/sync-loop/sync-loop.js';
+import type { ResizeTrigger } from '../../../src/streams/resize/resize-triggers.js';
 import { aPod } from '../../support/a-pod.js';
 import { marbles } from '../marbles.js';
 
@@ -29,6 +30,7 @@ const silent: SyncLoopInputs = {
   probe$: NEVER,
   syncTick$: NEVER,
   housekeeping$: NEVER,
+  resize$: NEVER,
   kill$: NEVER,
   stop$: NEVER,
 };
@@ -38,6 +40,7 @@ const handlers: SyncLoopHandlers = {
   probe: () => [wake('r')],
   workDue: () => [wake('s')],
   housekeeping: () => [wake('h')],
+  resize: () => [wake('z')],
   kill: () => [wake('k')],
   stop: () => [wake('x')],
 };
@@ -53,8 +56,9 @@ describe('the loop', () => {
       const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
       const kill$ = hot<RecordedKill>('        --------k|');
       const stop$ = hot<StopRequest>('        ---------x|');
-      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, kill$, stop$ };
-      const expected = '                     (cd)rpshkx|';
+      const resize$ = hot<ResizeTrigger>('     ----------z|');
+      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, resize$, kill$, stop$ };
+      const expected = '                     (cd)rpshkxz|';
       expectObservable(syncLoop(inputs, handlers, scheduler).pipe(map(uidOf))).toBe(expected);
     }),
   );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CgroupFeatures, cpuWeight, v1Files, v2Files } from '../../../src/host/cgroups/cgroup-files.js';
+import { type CgroupFeatures, v1Files, v2Files } from '../../../src/host/cgroups/cgroup-files.js';
+import { cpuWeight } from '../../../src/model/cgroups/cpu-weight.js';
 import type { CgroupResources } from '../../../src/model/cgroups/cgroup-resources.js';
 
 const MEBI = 1n << 20n;

@@ -29,6 +29,7 @@ it.each([
     'RemoveContainer',
     'ListContainers',
     'ContainerStatus',
+    'ContainerStats',
     'UpdateContainerResources',
     'ReopenContainerLog',
     'ListImages',

@@ -5,6 +5,8 @@ import type { StateChange } from '../../../src/model/node-state/state-change.js'
 import { EVENTED_PLEG, GENERIC_PLEG } from '../../../src/model/pleg/pleg.js';
 import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
+import { resizeRows } from './resize-rows.js';
+import type { Row } from './row.js';
 
 const pod = aPod();
 const mirror = aPod({ uid: 'mirror', source: 'api', annotations: { [CONFIG_MIRROR_ANNOTATION]: 'hash' } });
@@ -96,14 +98,6 @@ const pressure = ({ pressure: { memory, disk, pid } }: NodeState) => [memory, di
 const shuttingDown = ({ isShuttingDown }: NodeState) => isShuttingDown;
 const ofRuntime = ({ runtime }: NodeState) => [runtime.runtime.runtimeProblem, runtime.lastRelistAt, runtime.cadence];
 
-type Row = readonly [
-  what: string,
-  before: readonly StateChange[],
-  change: StateChange,
-  part: (state: NodeState) => unknown,
-  is: unknown,
-];
-
 /** At least one row for each kind of change. */
 const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
   'pod-set': [
@@ -135,6 +129,7 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
       [],
     ],
   ],
+  ...resizeRows,
   'room-awaited': [['pods are stopped for a pod', [], preempted, room, [['small'], ['uid-1']]]],
   'room-made': [['the pods have stopped', [preempted], { kind: 'room-made', uid: 'uid-1' }, room, [['small'], []]]],
   status: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ResourceList } from '../../../src/model/node/node.js';
+import type { ResourceList } from '../../../src/model/resources/resource-list.js';
 import { allocatableOf, isExtendedResource, machineCapacity } from '../../../src/model/node/node-resources.js';
 import type { NodeObjectSettings } from '../../../src/model/node/node-settings.js';
 import { aMachine, nodeSettings } from '../../support/node-object.js';

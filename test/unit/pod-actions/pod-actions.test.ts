@@ -5,7 +5,12 @@ import { aContainer, aPod } from '../pods.js';
 const NOTHING: PodActions = {
   ...{ killPod: false, createSandbox: false, sandboxId: 's1', attempt: 0 },
   ...{ initContainersToStart: [], containersToStart: [], ephemeralContainersToStart: [] },
-  ...{ containersToKill: [], containersToReset: [], reasons: [{ action: 'keep', because: 'it runs' }] },
+  ...{
+    containersToKill: [],
+    containersToReset: [],
+    containersToUpdate: [],
+    reasons: [{ action: 'keep', because: 'it runs' }],
+  },
 };
 const one = { id: 'a1', name: 'a', container: aContainer('a') };
 

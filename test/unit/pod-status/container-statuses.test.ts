@@ -15,6 +15,7 @@ const input = (
   runtimeName: 'containerd',
   startFailure: () => undefined,
   isRestartingAll: false,
+  actuated: () => undefined,
   ...fields,
 });
 const old = (fields: Partial<ContainerStatus>): ContainerStatus => ({

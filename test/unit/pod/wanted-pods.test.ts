@@ -79,7 +79,10 @@ describe('the pods that are wanted', () => {
   });
 
   it('are a value: one that was read before does not change, and shares what is the same', () => {
-    const before = [fixed, aPod({ uid: 'other', name: 'other' })].reduce(withPod, NO_PODS);
+    const before = [fixed, aPod({ uid: 'other', name: 'other' })].reduce(
+      (wanted, pod) => withPod(wanted, pod),
+      NO_PODS,
+    );
     const after = withPod(before, aPod({ uid: 'static', labels: { v: '2' } }));
     const gone = withoutPod(after, fixed);
     expect(before.pods.byUid.get('static')).toBe(fixed);

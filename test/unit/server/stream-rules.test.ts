@@ -116,7 +116,7 @@ describe('exec', () => {
     const ofUid = (wanted: WantedPods) =>
       ['mirror', 'u1', 'u7'].map((uid) => wantedPodsView(() => wanted).podUidOf(uid));
     const metadata = { ...pod.metadata, uid: 'mirror', annotations: { [CONFIG_MIRROR_ANNOTATION]: 'hash' } };
-    const both = [pod, { ...pod, metadata }].reduce(withPod, NO_PODS);
+    const both = withPod(withPod(NO_PODS, pod), { ...pod, metadata });
     expect(ofUid(both)).toEqual(['u1', 'u1', 'u7']);
     expect(ofUid(withoutPod(both, pod))).toEqual(['mirror', 'u1', 'u7']);
   });

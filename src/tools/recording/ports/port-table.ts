@@ -173,6 +173,7 @@ export const PORT_RULES = {
     listContainers: listing('containers'),
     containerStatus: call,
     updateContainerResources: call,
+    containerStats: call,
     reopenContainerLog: call,
     execSync: call,
     checkpointContainer: call,
@@ -240,6 +241,7 @@ export const PORT_RULES = {
       missing: call,
       create: call,
       update: call,
+      read: call,
       children: call,
       kill: call,
       remove: call,
@@ -256,6 +258,7 @@ export const PORT_RULES = {
   },
   shutdownStates: { read: call, write: call },
   oomLog: { kills: call, records: call },
+  checkpoints: { read: call, write: call, pathOf: { kind: 'asked', isPure: true } },
   evictionFigures: { node: call, pods: { kind: 'call', written: uidsAsked }, devices: call },
   cluster: {
     api: { request: ofApi, watch: ofApi },

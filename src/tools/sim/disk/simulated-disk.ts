@@ -1,4 +1,4 @@
-import { concatMap, defer, EMPTY, ignoreElements, Observable, type SchedulerLike } from 'rxjs';
+import { concatMap, defer, EMPTY, ignoreElements, Observable, of, type SchedulerLike } from 'rxjs';
 import type { ApiObject } from '../../../model/kube-api/api-object.js';
 import type { PulledRecord } from '../../../model/images/pulled-record.js';
 import type { ProbeRecord } from '../../../model/probes/probe-record.js';
@@ -9,6 +9,7 @@ import type { NodeFiles } from '../../../streams/ports/node-files.js';
 import type { PodFiles } from '../../../streams/ports/pod-files.js';
 import type { ProbeRecords } from '../../../streams/ports/probe-records.js';
 import type { VolumeFiles } from '../../../streams/ports/volume-files.js';
+import type { Checkpoints } from '../../../streams/ports/checkpoints.js';
 import type { PullRecords } from '../../../streams/ports/pull-records.js';
 import type { LatencyRange } from '../world/behaviour.js';
 import { FileTree } from './file-tree.js';
@@ -49,6 +50,7 @@ export interface DiskPorts {
   readonly diskSpace: DiskSpace;
   readonly probeRecords: ProbeRecords;
   readonly pullRecords: PullRecords;
+  readonly checkpoints: Checkpoints;
   readonly lastKnown: LastKnown;
 }
 
@@ -98,6 +100,7 @@ export const simulatedDisk = ({
   const probeRecords = new SyncedRecord<readonly ProbeRecord[]>([], world.now);
   const pulled = new SyncedRecords<PulledRecord>(world.now);
   const intents = new SyncedRecords<true>(world.now);
+  const checkpoints = new SyncedRecords<string>(world.now);
   const knownPods = new SyncedRecord<KnownPods | undefined>(undefined, world.now);
   const knownObjects = new SyncedRecords<ApiObject>(world.now);
   const syncing = random.fork('syncs');
@@ -233,6 +236,12 @@ export const simulatedDisk = ({
           }),
         hashOf: ({ username, password, identityToken }) => `hash of ${username}:${password}:${identityToken}`,
       },
+      checkpoints: {
+        // At once: an agent reads them before it does anything.
+        read: (name) => defer(() => of(checkpoints.get(name))),
+        write: (name, content) => keep(() => checkpoints.write(name, content)),
+        pathOf: (name) => name,
+      },
       lastKnown: {
         readPods: () => ask(() => knownPods.value),
         writePods: (pods) => keep(() => knownPods.write(pods)),
@@ -264,11 +273,12 @@ export const simulatedDisk = ({
     probeRecords: () => probeRecords.value,
     sync: () => {
       if (tree instanceof VolatileTree) tree.syncAll();
-      for (const record of [probeRecords, pulled, intents, knownPods, knownObjects]) record.sync();
+      for (const record of [probeRecords, pulled, intents, checkpoints, knownPods, knownObjects]) record.sync();
     },
     losePower: () => {
       if (tree instanceof VolatileTree) tree.losePower(losing);
-      for (const record of [probeRecords, pulled, intents, knownPods, knownObjects]) record.losePower(losing);
+      for (const record of [probeRecords, pulled, intents, checkpoints, knownPods, knownObjects])
+        record.losePower(losing);
       // The machine has these files before the agent starts.
       tree.makeDirectory('/etc');
       tree.write('/etc/hosts', HOSTS);

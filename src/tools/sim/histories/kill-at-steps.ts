@@ -72,6 +72,7 @@ export const killAtSteps = (
     volumeFiles: wrap(ports.volumeFiles),
     pullRecords: wrap(ports.pullRecords),
     ...(ports.probeRecords && { probeRecords: wrap(ports.probeRecords) }),
+    ...(ports.checkpoints && { checkpoints: wrap(ports.checkpoints) }),
     ...(ports.cluster && {
       cluster: {
         ...ports.cluster,

@@ -94,7 +94,8 @@ export class AgentLife {
   /** The same ports, which count the calls, and which do nothing once this life is over. */
   guarded(ports: KubeletPorts): KubeletPorts {
     const { runtime, images, files, podFiles, volumeFiles, logFiles, pullRecords, probeRecords, probeHandlers } = ports;
-    const { httpRequest, diskSpace, shutdownInhibitor, shutdownStates, evictionFigures, oomLog, cluster } = ports;
+    const { httpRequest, diskSpace, shutdownInhibitor, shutdownStates, evictionFigures, oomLog, checkpoints } = ports;
+    const { cluster } = ports;
     const told: Around = (call$, name, request) => this.#told(criMethod(name), request, this.#counted(call$));
     const counted: Around = (call$) => this.#counted(call$);
     // The disk carries out every call, also a cancelled one: it may stay open for as long as it takes.
@@ -113,6 +114,7 @@ export class AgentLife {
       ...(shutdownInhibitor && { shutdownInhibitor: this.#guard(shutdownInhibitor, mere) }),
       ...(shutdownStates && { shutdownStates: this.#guard(shutdownStates, mere) }),
       ...(evictionFigures && { evictionFigures: this.#guard(evictionFigures, mere) }),
+      ...(checkpoints && { checkpoints: this.#guard(checkpoints, mere) }),
       ...(oomLog && { oomLog: this.#guard(oomLog, mere) }),
       ...this.#guard({ diskSpace }, mere),
       ...this.#guard({ httpRequest }, counted),

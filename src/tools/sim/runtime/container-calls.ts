@@ -15,6 +15,7 @@ type ContainerCalls = Pick<
   | 'listContainers'
   | 'containerStatus'
   | 'updateContainerResources'
+  | 'containerStats'
   | 'reopenContainerLog'
 >;
 
@@ -107,9 +108,14 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
       status: store.container('ContainerStatus', containerId).status,
       info: infoOf(verbose),
     })),
-    updateContainerResources: transport.sync('UpdateContainerResources', ({ containerId }) => {
-      store.container('UpdateContainerResources', containerId);
+    updateContainerResources: transport.sync('UpdateContainerResources', ({ containerId, linux }) => {
+      store.container('UpdateContainerResources', containerId).updated(linux);
       return {};
+    }),
+    // No simulated process uses memory that anything depends on.
+    containerStats: transport.sync('ContainerStats', ({ containerId }) => {
+      store.container('ContainerStats', containerId);
+      return { stats: undefined };
     }),
     reopenContainerLog: transport.sync('ReopenContainerLog', ({ containerId }) => {
       const container = store.container('ReopenContainerLog', containerId);

@@ -5,6 +5,7 @@ import type {
   ContainerStatus,
   DeepPartial,
   ImageSpec,
+  LinuxContainerResources,
   Mount,
 } from '../../../generated/runtime/v1/api.js';
 import type { InstanceBehaviour } from '../world/behaviour.js';
@@ -56,6 +57,7 @@ export class SimulatedContainer {
   startedAtMs: number | undefined;
   /** The same of its end. */
   endedAtMs: number | undefined;
+  #resources: LinuxContainerResources | undefined;
   #isStatusLost = false;
   #startedAt = 0n;
   #end: ContainerEnd | undefined;
@@ -73,6 +75,7 @@ export class SimulatedContainer {
     this.told = { uid, pod, namespace, container, containerId: id, sandboxId, attempt, image };
     this.logPath = config.logPath && sandbox.logDirectory ? `${sandbox.logDirectory}/${config.logPath}` : '';
     this.mounts = (config.mounts ?? []).map(wholeMount);
+    this.#resources = config.linux?.resources && wholeResources(config.linux.resources);
   }
 
   get state(): ContainerState {
@@ -95,6 +98,17 @@ export class SimulatedContainer {
 
   get annotations(): Readonly<Record<string, string>> {
     return this.listed.annotations;
+  }
+
+  /** What it has; undefined if its creation named nothing. */
+  get resources(): LinuxContainerResources | undefined {
+    return this.#resources;
+  }
+
+  /** It is given other resources. A value that is not named stays. */
+  updated(resources: DeepPartial<LinuxContainerResources> = {}): void {
+    this.#resources = wholeResources({ ...this.#resources, ...resources });
+    this.changed();
   }
 
   started(at: bigint, atMs: number): void {
@@ -163,7 +177,7 @@ export class SimulatedContainer {
       annotations,
       mounts: [...this.mounts],
       logPath: this.logPath,
-      resources: undefined,
+      resources: this.#resources && { linux: this.#resources },
       user: undefined,
       stopSignal: config.stopSignal ?? 'RUNTIME_DEFAULT',
     });
@@ -184,6 +198,26 @@ export class SimulatedContainer {
     return { image, annotations: {}, userSpecifiedImage, runtimeHandler: '', imageRef: '' };
   }
 }
+
+const wholeResources = ({
+  hugepageLimits = [],
+  unified,
+  ...rest
+}: DeepPartial<LinuxContainerResources>): LinuxContainerResources => {
+  const amount = (value: bigint | number | string | undefined): bigint => BigInt(value ?? 0n);
+  return {
+    cpuPeriod: amount(rest.cpuPeriod),
+    cpuQuota: amount(rest.cpuQuota),
+    cpuShares: amount(rest.cpuShares),
+    memoryLimitInBytes: amount(rest.memoryLimitInBytes),
+    oomScoreAdj: amount(rest.oomScoreAdj),
+    cpusetCpus: rest.cpusetCpus ?? '',
+    cpusetMems: rest.cpusetMems ?? '',
+    hugepageLimits: hugepageLimits.map(({ pageSize = '', limit }) => ({ pageSize, limit: amount(limit) })),
+    unified: { ...unified } as Record<string, string>,
+    memorySwapLimitInBytes: amount(rest.memorySwapLimitInBytes),
+  };
+};
 
 const wholeMount = ({ containerPath = '', hostPath = '', ...rest }: DeepPartial<Mount>): Mount => ({
   containerPath,

@@ -1,0 +1,38 @@
+import { type Admission, type AdmissionContext, decideAdmission } from '../admission/decide-admission.js';
+import { allocatedOfPod, hasOtherPodAmounts } from '../pod/allocated-resources.js';
+import type { Pod } from '../pod/pod.js';
+import type { PendingResize } from './pod-resizes.js';
+
+/** Whether a resize fits the node. */
+export type ResizeDecision =
+  | { readonly kind: 'allocated'; readonly admission: Extract<Admission, { readonly kind: 'admitted' }> }
+  | ({ readonly kind: 'pending' } & Pick<PendingResize, 'reason' | 'message'>);
+
+/**
+ * Decides whether a pod gets what it asks for, beside these other active pods. What the node refuses now waits, for any reason, also if it
+ * is larger than the node.
+ *
+ * Source: pkg/kubelet/allocation/allocation_manager.go canResizePod, pkg/kubelet/allocation/handlers.go
+ */
+export const decideResize = (
+  { asked, has }: ResizedPod,
+  others: readonly Pod[],
+  context: AdmissionContext,
+): ResizeDecision => {
+  if (hasOtherPodAmounts(asked, allocatedOfPod(has))) {
+    return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL };
+  }
+  const admission = decideAdmission(asked, others, context);
+  if (admission.kind === 'admitted') return { kind: 'allocated', admission };
+  return { kind: 'pending', reason: 'Deferred', message: admission.rejection.message };
+};
+
+/** Upstream's words for a node without that feature gate. */
+const NO_POD_LEVEL = 'InPlacePodLevelResourcesVerticalScaling is disabled';
+
+/** A pod whose source asks for other amounts than it has. */
+export interface ResizedPod {
+  readonly asked: Pod;
+  /** The pod with the amounts on which the agent acts. */
+  readonly has: Pod;
+}

@@ -1,0 +1,150 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  forkJoin,
+  from,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  throwError,
+} from 'rxjs';
+import { containerLinuxResources } from '../../model/cri/linux-resources.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { ContainerUpdate } from '../../model/resize/actuated.js';
+import {
+  memoryProblem,
+  type MemoryUsage,
+  type ResizeInput,
+  type ResizeStep,
+  resizeSteps,
+  withLessMemory,
+} from '../../model/resize/resize-steps.js';
+import type { PodCgroups } from '../cgroups/pod-cgroups.js';
+import { journaled, type PodSyncContext } from '../pod-sync/pod-sync-context.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
+import type { AmountKeeper } from './amount-keeper.js';
+
+/** What was done to a resized pod. */
+export interface ResizeResult {
+  /** Something of it was written. */
+  readonly acted: boolean;
+  /** Why the rest was not. */
+  readonly error?: string;
+}
+
+/**
+ * Gives a pod that was resized, and its running containers, the amounts of its spec, one write after the other. A failure ends it; what was
+ * written stays, and the next sync goes on from there. Emits the result once.
+ *
+ * Errors: none.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doPodResizeAction
+ */
+export type ResizePod = (context: PodSyncContext, updates: readonly ContainerUpdate[]) => Observable<ResizeResult>;
+
+export interface ResizePodPorts {
+  readonly state: Pick<KubeletState, 'apply'>;
+  readonly podCgroups: Pick<PodCgroups, 'read' | 'resourcesOf' | 'set' | 'weigh'>;
+  readonly amountKeeper: Pick<AmountKeeper, 'save$'>;
+}
+
+export const resizePod =
+  (ports: ResizePodPorts): ResizePod =>
+  (context, updates) =>
+    defer(() => {
+      const { pod } = context;
+      let acted = false;
+      const write = (step: ResizeStep): Observable<never> =>
+        defer(() => {
+          acted = true;
+          return step.kind === 'pod' ? podWrite(context, step, ports) : containerWrite(context, step, ports);
+        });
+      const all$ = inputOf(context, updates, ports).pipe(
+        concatMap((input) => {
+          const steps = resizeSteps(input);
+          if (steps.length === 0) return EMPTY;
+          return concat(
+            checkMemory(context, input),
+            from(steps).pipe(concatMap(write)),
+            steps.some((step) => step.kind === 'pod' && step.resource === 'cpu') ? ports.podCgroups.weigh() : EMPTY,
+          );
+        }),
+      );
+      return concat(
+        all$,
+        defer(() => of<ResizeResult>({ acted })),
+      ).pipe(
+        catchError((cause: unknown) => {
+          const error = errorText(cause);
+          ports.state.apply({ kind: 'resize-failed', uid: pod.metadata.uid, error });
+          return of<ResizeResult>({ acted: true, error });
+        }),
+      );
+    });
+
+const inputOf = (
+  { pod }: PodSyncContext,
+  updates: readonly ContainerUpdate[],
+  { podCgroups }: ResizePodPorts,
+): Observable<ResizeInput> =>
+  podCgroups.read(pod).pipe(
+    map((has) => {
+      const desired = podCgroups.resourcesOf(pod);
+      return { cgroup: has && desired ? { desired, has } : undefined, updates };
+    }),
+  );
+
+/** Errors: the pod or a container would get less memory than it uses. */
+const checkMemory = (context: PodSyncContext, input: ResizeInput): Observable<never> =>
+  usageOf(context, input).pipe(
+    concatMap((usage) => {
+      const problem = memoryProblem(input, usage);
+      return problem === undefined ? EMPTY : throwError(() => new Error(problem));
+    }),
+  );
+
+/** Only instances that get less are measured. One that cannot be measured does not hold the resize up: the kernel refuses what does not fit. */
+const usageOf = ({ ports: { runtime } }: PodSyncContext, { cgroup, updates }: ResizeInput): Observable<MemoryUsage> => {
+  const measured = withLessMemory(updates).map(({ id }) =>
+    runtime.containerStats({ containerId: id }).pipe(
+      map(({ stats }) => stats?.memory?.usageBytes?.value ?? stats?.memory?.workingSetBytes?.value),
+      catchError(() => of(undefined)),
+      map((bytes) => [id, bytes] as const),
+    ),
+  );
+  return (measured.length === 0 ? of([]) : forkJoin(measured)).pipe(
+    map((usages) => {
+      const byId = new Map(usages);
+      return { pod: cgroup?.has.memoryUsage, container: (id) => byId.get(id) };
+    }),
+  );
+};
+
+const podWrite = (
+  context: PodSyncContext,
+  { resource, resources }: Extract<ResizeStep, { readonly kind: 'pod' }>,
+  { podCgroups }: ResizePodPorts,
+): Observable<never> =>
+  journaled(context, `UpdatePodCgroup ${resource}`, {}, podCgroups.set(context.pod, resources)).pipe(ignoreElements());
+
+const containerWrite = (
+  context: PodSyncContext,
+  { id, container, amounts }: Extract<ResizeStep, { readonly kind: 'container' }>,
+  { state, amountKeeper }: ResizePodPorts,
+): Observable<never> => {
+  const { pod, ports } = context;
+  const { name } = container;
+  const linux = containerLinuxResources(pod, { ...container, resources: amounts }, ports.node);
+  const call$ = ports.runtime.updateContainerResources({ containerId: id, linux });
+  return concat(
+    journaled(context, 'UpdateContainerResources', { target: id, container: name }, call$).pipe(ignoreElements()),
+    defer(() => {
+      const given = { ...amounts, containerId: id };
+      state.apply({ kind: 'instance-resized', uid: pod.metadata.uid, container: name, amounts: given });
+      return amountKeeper.save$;
+    }),
+  );
+};

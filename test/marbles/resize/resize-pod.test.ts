@@ -1,0 +1,120 @@
+import { EMPTY, of, type SchedulerLike, tap, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
+import type { ContainerUpdate } from '../../../src/model/resize/actuated.js';
+import { podCgroups } from '../../../src/streams/cgroups/pod-cgroups.js';
+import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
+import { resizePod, type ResizeResult } from '../../../src/streams/resize/resize-pod.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
+import { fakeCgroups } from '../../support/fake-cgroups.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { syncStage } from '../../support/sync-context.js';
+import { aContainer, aPod } from '../../unit/pods.js';
+import { marbles } from '../marbles.js';
+
+const MIB = 2n ** 20n;
+const amounts = (cpu: string, memory: string): Amounts => ({ requests: { cpu, memory }, limits: { memory } });
+const small = amounts('100m', '30Mi');
+const large = amounts('200m', '60Mi');
+const withAmounts = (wanted: Amounts) => aPod({ containers: [aContainer('web', { resources: wanted })] });
+const PATH = '/kubepods/burstable/poduid-1';
+
+/** A pod that runs with `has` and was given `wanted`. */
+const stageOf = (
+  scheduler: SchedulerLike,
+  { has, wanted, usage = 0n, refused }: { has: Amounts; wanted: Amounts; usage?: bigint; refused?: string },
+) => {
+  const fake = fakeCgroups(scheduler, [PATH]);
+  const did: string[] = [];
+  const groups = podCgroups({
+    cgroups: fake.cgroups,
+    settings: { root: [], podPidsLimit: -1 },
+    node: nodeFacts,
+    activePods: () => [],
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+    scheduler,
+  });
+  const before = groups.resourcesOf(withAmounts(has));
+  if (before) fake.resources.set(PATH, before);
+  const runtime: Partial<RuntimeService> = {
+    updateContainerResources: ({ linux }) =>
+      refused === undefined
+        ? of({}).pipe(tap(() => did.push(`web ${linux?.cpuShares} ${linux?.memoryLimitInBytes}`)))
+        : throwError(() => new CriError('unknown', 'UpdateContainerResources', refused)),
+    containerStats: () => of({ stats: { memory: { usageBytes: { value: usage } } } as never }),
+  };
+  const state = kubeletState();
+  const saved: number[] = [];
+  const pod = withAmounts(wanted);
+  const { context } = syncStage(pod, scheduler, { runtime });
+  const update: ContainerUpdate = { id: 'c1', container: pod.spec.containers[0]!, has };
+  const ports = {
+    state,
+    podCgroups: {
+      ...groups,
+      set: (...args: Parameters<typeof groups.set>) =>
+        groups.set(...args).pipe(tap({ complete: () => did.push(`pod ${Object.keys(args[1]).join('+')}`) })),
+      weigh: () => EMPTY.pipe(tap({ complete: () => did.push('weigh') })),
+    },
+    amountKeeper: { save$: EMPTY.pipe(tap({ complete: () => saved.push(did.length) })) },
+  };
+  return { fake, did, saved, state, pod, result$: resizePod(ports)(context, [update]) };
+};
+
+const VALUES: Readonly<Record<string, ResizeResult>> = { y: { acted: true }, n: { acted: false } };
+
+describe('a resize of a running pod', () => {
+  it(
+    'writes the cgroup of the pod and the container one after the other, and keeps what the container has after each',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const stage = stageOf(scheduler, { has: small, wanted: large });
+      stage.fake.takes.set(`update ${PATH}`, 2);
+      expectObservable(stage.result$).toBe('----(y|)', VALUES);
+      flush();
+      expect(stage.did).toEqual([
+        'pod memory',
+        `web 102 ${60n * MIB}`,
+        'pod cpuShares',
+        `web 204 ${60n * MIB}`,
+        'weigh',
+      ]);
+      expect(stage.saved).toEqual([2, 4]);
+      expect(stage.fake.resources.get(PATH)).toMatchObject({ memory: 60n * MIB, cpuShares: 204 });
+      expect(stage.state.value.resizes.actuated.toJS()).toEqual({ 'uid-1': { web: { ...large, containerId: 'c1' } } });
+    }),
+  );
+
+  it(
+    'writes nothing if the container uses more memory than it would get',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const stage = stageOf(scheduler, { has: large, wanted: small, usage: 40n * MIB });
+      const error = `cannot decrease memory limits: attempting to set container "web" memory limit (${30n * MIB}) below current usage (${40n * MIB})`;
+      expectObservable(stage.result$).toBe('(e|)', { e: { acted: true, error } });
+      flush();
+      expect(stage.did).toEqual([]);
+      expect(stage.state.value.resizes.failures.get('uid-1')).toBe(error);
+    }),
+  );
+
+  it(
+    'ends with a write that is refused: what was written stays, and the rest is not tried',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const stage = stageOf(scheduler, { has: small, wanted: large, refused: 'device busy' });
+      expectObservable(stage.result$).toBe('(e|)', { e: { acted: true, error: 'device busy' } });
+      flush();
+      expect(stage.did).toEqual(['pod memory']);
+      expect(stage.state.value.resizes.actuated.size).toBe(0);
+    }),
+  );
+
+  it(
+    'that is done writes nothing',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const stage = stageOf(scheduler, { has: small, wanted: small });
+      expectObservable(stage.result$).toBe('(n|)', VALUES);
+      flush();
+      expect(stage.did).toEqual([]);
+    }),
+  );
+});

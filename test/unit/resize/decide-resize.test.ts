@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { admitPod } from '../../../src/model/admission/admit-pod.js';
+import type { Admit } from '../../../src/model/admission/rejection.js';
+import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import { decideResize } from '../../../src/model/resize/decide-resize.js';
+import { inResizeOrder, type QueuedResize } from '../../../src/model/resize/resize-order.js';
+import { aContainer, aPod } from '../pods.js';
+
+const cpu = (amount: string, fields: Partial<Pod['spec']> = {}, uid = 'uid-1'): Pod =>
+  aPod({ containers: [aContainer('web', { resources: { requests: { cpu: amount } } })], ...fields }, { uid });
+const admit: Admit = admitPod(() => ({
+  ...{ allocatable: { cpu: '1', pods: '10' }, kernelVersion: '6.1', allowedUnsafeSysctls: [], hasAppArmor: false },
+  labels: {},
+}));
+const context = { admit, isPreempted: () => false };
+
+describe('a resize', () => {
+  const other = cpu('500m', {}, 'other');
+  const decided = (asked: Pod, others: readonly Pod[] = [other], ports: typeof context = context) => {
+    const decision = decideResize({ asked, has: cpu('100m', { priority: asked.spec.priority }) }, others, ports);
+    return decision.kind === 'pending'
+      ? `${decision.reason}: ${decision.message}`
+      : `allocated after ${decision.admission.waitsFor.length}`;
+  };
+  const tooMuch = (requested: number) =>
+    `Deferred: Node didn't have enough resource: cpu, requested: ${requested}, used: 500, capacity: 1000`;
+  const ofPod = (resources: Amounts): Pod => ({ ...cpu('100m'), spec: { ...cpu('100m').spec, resources } });
+
+  it.each<[row: string, asked: Pod, decision: string]>([
+    ['that has room is done', cpu('500m'), 'allocated after 0'],
+    ['that has no room waits', cpu('501m'), tooMuch(501)],
+    ['beyond the size of the node waits, too', cpu('8'), tooMuch(8000)],
+    ['of a critical pod stops others for its room', cpu('900m', { priority: 2_000_000_000 }), 'allocated after 1'],
+    [
+      'of the pod as a whole is infeasible',
+      ofPod({ limits: { cpu: '200m' } }),
+      'Infeasible: InPlacePodLevelResourcesVerticalScaling is disabled',
+    ],
+  ])('%s', (_, asked, decision) => {
+    expect(decided(asked)).toBe(decision);
+  });
+
+  it('waits with the words of any other check that refuses it', () => {
+    const refuse = () => ({ reason: 'NodeShutdown', message: 'the node shuts down' });
+    expect(decided(cpu('200m'), [], { ...context, admit: refuse })).toBe('Deferred: the node shuts down');
+  });
+});
+
+describe('resizes that wait', () => {
+  const queued = (name: string, fields: Partial<QueuedResize> = {}, since?: string): QueuedResize => ({
+    asked: { ...cpu('300m', {}, name) },
+    has: cpu('200m', {}, name),
+    status: since
+      ? { conditions: [{ type: 'PodResizePending', status: 'True', lastTransitionTime: since }] }
+      : undefined,
+    ...fields,
+  });
+  const guaranteed: Amounts = { requests: { cpu: '1', memory: '1Mi' }, limits: { cpu: '1', memory: '1Mi' } };
+
+  it('are tried in order: no increase, priority, Guaranteed, age of the wait', () => {
+    const queue = [
+      queued('new'),
+      queued('late', {}, '2026-01-01T00:02:00Z'),
+      queued('early', {}, '2026-01-01T00:01:00Z'),
+      queued('guaranteed', {
+        asked: aPod({ containers: [aContainer('web', { resources: guaranteed })] }, { uid: 'guaranteed' }),
+      }),
+      queued('urgent', { asked: cpu('300m', { priority: 5 }, 'urgent') }),
+      queued('smaller', { asked: cpu('100m', {}, 'smaller') }),
+    ];
+    expect(inResizeOrder(queue).map(({ asked }) => asked.metadata.uid)).toEqual([
+      ...['smaller', 'urgent', 'guaranteed', 'early', 'late', 'new'],
+    ]);
+  });
+});
