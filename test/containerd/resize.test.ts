@@ -16,7 +16,7 @@ const POD = `${NAMESPACE}/pods/${NAME}`;
 const MIB = 2 ** 20;
 
 const amounts = (cpu: string, memory: string) => ({ requests: { cpu, memory }, limits: { cpu, memory } });
-/** Keeps so many MiB in memory until it ends. */
+/** Keeps `mib` MiB in memory until it ends. */
 const FILL = (mib: number) => `head -c ${mib}m /dev/zero > /dev/shm/it; ${WAIT}`;
 
 /** The API server is in this process: Debian's is older than resizes. */
