@@ -6,7 +6,11 @@ import type { PendingResize } from './pod-resizes.js';
 /** Whether a resize fits the node. */
 export type ResizeDecision =
   | { readonly kind: 'allocated'; readonly admission: Extract<Admission, { readonly kind: 'admitted' }> }
-  | ({ readonly kind: 'pending' } & Pick<PendingResize, 'reason' | 'message'>);
+  | ({
+      readonly kind: 'pending';
+      /** Why it is infeasible, as a label of metrics. */
+      readonly detail?: string;
+    } & Pick<PendingResize, 'reason' | 'message'>);
 
 /**
  * Decides whether a pod gets what it asks for, beside these other active pods. What the node refuses now waits, for any reason, also if it
@@ -20,7 +24,7 @@ export const decideResize = (
   context: AdmissionContext,
 ): ResizeDecision => {
   if (hasOtherPodAmounts(asked, allocatedOfPod(has))) {
-    return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL };
+    return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL, detail: 'plr_feature_gate_off' };
   }
   const admission = decideAdmission(asked, others, context);
   if (admission.kind === 'admitted') return { kind: 'allocated', admission };

@@ -10,6 +10,7 @@ import {
   map,
   type Observable,
   of,
+  tap,
   throwError,
 } from 'rxjs';
 import { containerLinuxResources } from '../../model/cri/linux-resources.js';
@@ -55,7 +56,8 @@ export const resizePod =
   (ports: ResizePodPorts): ResizePod =>
   (context, updates) =>
     defer(() => {
-      const { pod } = context;
+      const { pod, ports: world } = context;
+      const startedAt = world.scheduler.now();
       let acted = false;
       const write = (step: ResizeStep): Observable<never> =>
         defer(() => {
@@ -81,6 +83,9 @@ export const resizePod =
           const error = errorText(cause);
           ports.state.apply({ kind: 'resize-failed', uid: pod.metadata.uid, error });
           return of<ResizeResult>({ acted: true, error });
+        }),
+        tap(({ acted: hasActed, error }) => {
+          if (hasActed) world.metrics.resizeActuated(world.scheduler.now() - startedAt, error === undefined);
         }),
       );
     });

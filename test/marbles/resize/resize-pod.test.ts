@@ -47,7 +47,7 @@ const stageOf = (
   const state = kubeletState();
   const saved: number[] = [];
   const pod = withAmounts(wanted);
-  const { context } = syncStage(pod, scheduler, { runtime });
+  const { context, observed } = syncStage(pod, scheduler, { runtime });
   const update: ContainerUpdate = { id: 'c1', container: pod.spec.containers[0]!, has };
   const ports = {
     state,
@@ -59,7 +59,7 @@ const stageOf = (
     },
     amountKeeper: { save$: EMPTY.pipe(tap({ complete: () => saved.push(did.length) })) },
   };
-  return { fake, did, saved, state, pod, result$: resizePod(ports)(context, [update]) };
+  return { fake, did, saved, state, observed, result$: resizePod(ports)(context, [update]) };
 };
 
 const VALUES: Readonly<Record<string, ResizeResult>> = { y: { acted: true }, n: { acted: false } };
@@ -80,6 +80,7 @@ describe('a resize of a running pod', () => {
         'weigh',
       ]);
       expect(stage.saved).toEqual([2, 4]);
+      expect(stage.observed).toEqual(['resizeActuated 4 true']);
       expect(stage.fake.resources.get(PATH)).toMatchObject({ memory: 60n * MIB, cpuShares: 204 });
       expect(stage.state.value.resizes.actuated.toJS()).toEqual({ 'uid-1': { web: { ...large, containerId: 'c1' } } });
     }),
@@ -104,6 +105,7 @@ describe('a resize of a running pod', () => {
       expectObservable(stage.result$).toBe('(e|)', { e: { acted: true, error: 'device busy' } });
       flush();
       expect(stage.did).toEqual(['pod memory']);
+      expect(stage.observed).toEqual(['resizeActuated 0 false']);
       expect(stage.state.value.resizes.actuated.size).toBe(0);
     }),
   );
@@ -114,7 +116,7 @@ describe('a resize of a running pod', () => {
       const stage = stageOf(scheduler, { has: small, wanted: small });
       expectObservable(stage.result$).toBe('(n|)', VALUES);
       flush();
-      expect(stage.did).toEqual([]);
+      expect([stage.did, stage.observed]).toEqual([[], []]);
     }),
   );
 });

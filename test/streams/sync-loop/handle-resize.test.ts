@@ -54,6 +54,7 @@ describe('a resize that is due', () => {
     expect(stage.pendingOf('a')).toEqual({ reason: 'Deferred', message, generation: 2, triedAt: 0 });
     stage.clock.now = 180_000;
     expect(stage.give()).toEqual([]);
+    expect(stage.observed).toEqual([]);
     expect(stage.pendingOf('a')?.triedAt).toBe(180_000);
     expect(stage.records).toMatchObject([{ kind: 'resize', decision: 'deferred', message }]);
     expect(stage.events).toEqual([]);
@@ -68,6 +69,14 @@ describe('a resize that is due', () => {
     expect([stage.cpuOf('a'), stage.cpuOf('b')]).toEqual(['1500m', '500m']);
   });
 
+  it('that has waited and fits is counted by what had it tried', () => {
+    const stage = stageOf([[sized('a', '1'), sized('a', '1500m', 2)], [sized('b', '1')]]);
+    stage.give();
+    stage.state.apply({ kind: 'pod-removed', pod: sized('b', '1') });
+    expect(stage.give()).toEqual(['wake a']);
+    expect(stage.observed).toEqual(['deferredResizeAccepted pod_updated']);
+  });
+
   it('that is infeasible is not tried again before its pod changes', () => {
     const ofPod = (generation: number) => sized('a', '1', generation, { resources: { limits: { cpu: '2' } } });
     const stage = stageOf([[sized('a', '1'), ofPod(2)]]);
@@ -79,6 +88,7 @@ describe('a resize that is due', () => {
     stage.state.apply({ kind: 'pod-set', pod: ofPod(3) });
     expect(stage.give()).toEqual(['wake a']);
     expect(stage.pendingOf('a')).toMatchObject({ generation: 3, triedAt: 5 });
+    expect(stage.observed).toEqual(Array(2).fill('resizeInfeasible plr_feature_gate_off'));
   });
 
   it('of a critical pod stops another one for its room', () => {
