@@ -310,6 +310,7 @@ export type {
 export type { Volume } from './model/manifest/volume-defaults.js';
 export type { ActuatedAmounts, ContainerUpdate } from './model/resize/actuated.js';
 export type {
+  ActuatedPod,
   Allocation,
   InstanceAmounts,
   KeptAmounts,

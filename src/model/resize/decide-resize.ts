@@ -21,9 +21,9 @@ export type ResizeDecision =
 export const decideResize = (
   { asked, has }: ResizedPod,
   others: readonly Pod[],
-  context: AdmissionContext,
+  context: ResizeContext,
 ): ResizeDecision => {
-  if (hasOtherPodAmounts(asked, allocatedOfPod(has))) {
+  if (!context.resizesPods && hasOtherPodAmounts(asked, allocatedOfPod(has))) {
     return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL, detail: 'plr_feature_gate_off' };
   }
   const admission = decideAdmission(asked, others, context);
@@ -31,7 +31,11 @@ export const decideResize = (
   return { kind: 'pending', reason: 'Deferred', message: admission.rejection.message };
 };
 
-/** Upstream's words for a node without that feature gate. */
+export interface ResizeContext extends AdmissionContext {
+  /** Gate InPlacePodLevelResourcesVerticalScaling: also the amounts of a pod as a whole can be changed. */
+  readonly resizesPods: boolean;
+}
+
 const NO_POD_LEVEL = 'InPlacePodLevelResourcesVerticalScaling is disabled';
 
 /** A pod whose source asks for other amounts than it has. */

@@ -15,7 +15,8 @@ import {
 } from 'rxjs';
 import { containerLinuxResources } from '../../model/cri/linux-resources.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { ContainerUpdate } from '../../model/resize/actuated.js';
+import { actuatedIn, type ContainerUpdate, isPodBehind } from '../../model/resize/actuated.js';
+import { amountsOnly } from '../../model/resize/pod-resizes.js';
 import {
   memoryProblem,
   type MemoryUsage,
@@ -47,7 +48,7 @@ export interface ResizeResult {
 export type ResizePod = (context: PodSyncContext, updates: readonly ContainerUpdate[]) => Observable<ResizeResult>;
 
 export interface ResizePodPorts {
-  readonly state: Pick<KubeletState, 'apply'>;
+  readonly state: Pick<KubeletState, 'apply' | 'value'>;
   readonly podCgroups: Pick<PodCgroups, 'read' | 'resourcesOf' | 'set' | 'weigh'>;
   readonly amountKeeper: Pick<AmountKeeper, 'save$'>;
 }
@@ -64,14 +65,23 @@ export const resizePod =
           acted = true;
           return step.kind === 'pod' ? podWrite(context, step, ports) : containerWrite(context, step, ports);
         });
+      // The cgroup of the pod has all that it should have, also if nothing had to be written.
+      const podDone$ = defer(() => {
+        const { uid } = pod.metadata;
+        if (!isPodBehind(pod, actuatedIn(ports.state.value.resizes, uid))) return EMPTY;
+        acted = true;
+        ports.state.apply({ kind: 'pod-resized', uid, amounts: amountsOnly(pod.spec.resources) });
+        return ports.amountKeeper.save$;
+      });
       const all$ = inputOf(context, updates, ports).pipe(
         concatMap((input) => {
           const steps = resizeSteps(input);
-          if (steps.length === 0) return EMPTY;
+          if (steps.length === 0) return podDone$;
           return concat(
             checkMemory(context, input),
             from(steps).pipe(concatMap(write)),
             steps.some((step) => step.kind === 'pod' && step.resource === 'cpu') ? ports.podCgroups.weigh() : EMPTY,
+            podDone$,
           );
         }),
       );

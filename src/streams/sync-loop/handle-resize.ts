@@ -36,14 +36,17 @@ const waiting = ({ state }: LoopContext): readonly QueuedResize[] =>
   });
 
 const tried = (context: LoopContext, resized: ResizedPod, trigger: ResizeTrigger): readonly Wake[] => {
-  const { state, admit, metrics, record, recordEvent, wallClock } = context;
+  const { state, admit, node, metrics, record, recordEvent, wallClock } = context;
   const { asked } = resized;
   const { uid, generation } = asked.metadata;
   const pod = podRef(asked);
   const others = activePods(state).filter((other) => other.metadata.uid !== uid);
   const { victims } = state.value.preemptions;
   const before = state.value.resizes.pending.get(uid);
-  const decision = decideResize(resized, others, { admit, isPreempted: (other) => victims.has(other) });
+  const decision = decideResize(resized, others, {
+    ...{ admit, isPreempted: (other) => victims.has(other) },
+    resizesPods: node.resizesPods ?? true,
+  });
   if (decision.kind === 'pending') {
     const { reason, message, detail } = decision;
     const pending: PendingResize = { reason, message, generation, triedAt: wallClock() };

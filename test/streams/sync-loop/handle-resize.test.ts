@@ -13,9 +13,12 @@ const sized = (uid: string, cpu: string, generation = 1, spec: Partial<Pod['spec
 };
 
 /** A node with two CPUs, and these pods, each with the version that it asks for. */
-const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true } = {}) => {
+const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true, resizesPods = true } = {}) => {
   const clock = { now: 0 };
-  const stage = loopStage({ admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })) }, clock);
+  const stage = loopStage(
+    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { resizesPods } },
+    clock,
+  );
   const { state } = stage;
   for (const [has, asked] of pods) {
     state.apply({ kind: 'pod-set', pod: has });
@@ -79,7 +82,7 @@ describe('a resize that is due', () => {
 
   it('that is infeasible is not tried again before its pod changes', () => {
     const ofPod = (generation: number) => sized('a', '1', generation, { resources: { limits: { cpu: '2' } } });
-    const stage = stageOf([[sized('a', '1'), ofPod(2)]]);
+    const stage = stageOf([[sized('a', '1'), ofPod(2)]], { resizesPods: false });
     expect(stage.give()).toEqual(['wake a']);
     expect(stage.pendingOf('a')).toMatchObject({ reason: 'Infeasible', generation: 2 });
     stage.clock.now = 5;
