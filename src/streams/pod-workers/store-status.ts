@@ -77,7 +77,6 @@ export const storeStatus = (
   const reported = reportedStatus(ports, run);
   const before = lastStatus(ports, run);
   const actuated = actuatedIn(state.value.resizes, uid);
-  const has = withAllocated(pod, amountsOfInstances(run.status, actuated));
   const { startTime } = previous ?? pod.status ?? {};
   noteStart(ports, uid, startTime);
   const generated = statusOverride(
@@ -94,8 +93,7 @@ export const storeStatus = (
       activeMs: activeMsOf(state.value.activeTimes, uid, startTime, scheduler.now()),
       runtimeName,
       hostIps: node.nodeIps,
-      has,
-      podCgroup: podCgroups.resourcesOf(has),
+      podCgroup: podCgroups.resourcesOf(withAllocated(pod, amountsOfInstances(run.status, actuated))),
       showsStopSignals: node.containerStopSignals,
       ...findings(ports, pod),
       startFailure: (container) =>

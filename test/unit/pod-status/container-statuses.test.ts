@@ -1,4 +1,3 @@
-import { NOT_RESIZED } from '../../../src/model/resize/actuated.js';
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { containerStatuses, type ContainerStatusesInput } from '../../../src/model/pod-status/container-statuses.js';
@@ -16,7 +15,7 @@ const input = (
   runtimeName: 'containerd',
   startFailure: () => undefined,
   isRestartingAll: false,
-  actuated: NOT_RESIZED,
+  actuated: () => undefined,
   ...fields,
 });
 const old = (fields: Partial<ContainerStatus>): ContainerStatus => ({
