@@ -310,6 +310,7 @@ export type {
 export type { Volume } from './model/manifest/volume-defaults.js';
 export type { ActuatedAmounts, ContainerUpdate } from './model/resize/actuated.js';
 export type {
+  ActuatedPod,
   Allocation,
   InstanceAmounts,
   KeptAmounts,
@@ -317,6 +318,8 @@ export type {
   PodAmounts,
   PodResizes,
 } from './model/resize/pod-resizes.js';
+export type { RequestedResize } from './model/resize/requested-resizes.js';
+export type { ResizeCounts } from './model/resize/resize-counts.js';
 export type { ShownResize } from './model/resize/resize-conditions.js';
 export type { Amounts } from './model/pod/allocated-resources.js';
 export type { ResourceList } from './model/resources/resource-list.js';

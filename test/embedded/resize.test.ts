@@ -41,6 +41,7 @@ describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized throu
         resources,
         allocatedResources: resources.requests,
       });
+      expect(shown().status?.resources).toEqual(resources);
       expect(memoryOfPod()).toBe(memory * MIB);
       expect(await memoryOfContainer()).toBe(BigInt(memory * MIB));
     };
@@ -106,6 +107,60 @@ describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized throu
       expect(resizeEvents(api).toSorted()).toEqual([
         ...['ResizeCompleted', 'ResizeCompleted', 'ResizeCompleted', 'ResizeDeferred'],
         ...['ResizeStarted', 'ResizeStarted', 'ResizeStarted'],
+      ]);
+      api.server.do({ method: 'DELETE', path: POD });
+      await eventually('the pod is gone', () => api.server.get(POD) === undefined);
+    } finally {
+      await daemon.kill('SIGKILL');
+      api.close();
+      await stage.dispose();
+    }
+  });
+});
+
+describe.runIf(isRoot || process.env.CI === 'true')('a pod with amounts of its own', () => {
+  it('gets others as a whole, and its container without a limit has that of the pod', async ({ daemon }) => {
+    const stage = new CgroupStage();
+    const api = await apiOverHttp(NODE_NAME);
+    const shown = (): Pod => api.server.get(POD) as unknown as Pod;
+    const condition = (type: string) => shown().status?.conditions?.find((found) => found.type === type);
+    try {
+      api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/serviceaccounts', body: robot });
+      const text = manifest(daemon.directory, { name: NAME, nodeName: NODE_NAME, serviceAccountName: 'robot' });
+      const pod = JSON.parse(text) as { readonly spec: object };
+      const body = { ...pod, spec: { ...pod.spec, resources: amounts('35Mi') } };
+      api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/pods', body });
+      const args = ['--kubeconfig', joined(daemon.directory, api.url), '--port', '0'];
+      const start = () => daemon.start(...args, '--cgroup-root', `/${stage.name}`);
+      await start();
+      const { id } = await daemon.reached('sized', 'CONTAINER_RUNNING', {});
+      const limits = async () => {
+        const { resources } = await daemon.status(id);
+        const file = mounts.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
+        const tree = stage.in(mounts.version === 2 ? '' : 'memory');
+        const cgroup = join(tree, 'kubepods', 'burstable', `pod${shown().metadata.uid}`);
+        return [Number(readFileSync(join(cgroup, file), 'utf8')), Number(resources?.linux?.memoryLimitInBytes)];
+      };
+      expect(await limits()).toEqual([35 * MIB, 35 * MIB]);
+
+      for (const memory of [50, 40]) {
+        const resources = amounts(`${memory}Mi`);
+        api.server.do({ method: 'PATCH', path: `${POD}/resize`, contentType: MERGE, body: { spec: { resources } } });
+        await eventually(
+          'the pod has it',
+          () =>
+            shown().status?.resources?.limits?.memory === `${memory}Mi` &&
+            condition('PodResizeInProgress') === undefined,
+        );
+        expect(await limits()).toEqual([memory * MIB, memory * MIB]);
+        expect(shown().status).toMatchObject({ resources, allocatedResources: resources.requests });
+        await daemon.kill('SIGKILL');
+        await start();
+      }
+      expect(shown().status?.containerStatuses?.[0]?.restartCount).toBe(0);
+      expect(shown().status?.containerStatuses?.[0]?.resources?.limits).toBeUndefined();
+      expect(resizeEvents(api).toSorted()).toEqual([
+        ...['ResizeCompleted', 'ResizeCompleted', 'ResizeStarted', 'ResizeStarted'],
       ]);
       api.server.do({ method: 'DELETE', path: POD });
       await eventually('the pod is gone', () => api.server.get(POD) === undefined);

@@ -32,6 +32,7 @@ export const loopStage = (given: Partial<LoopContext> = {}, clock: { now: number
     state,
     admit: () => undefined,
     guard: podGuard(log),
+    node: {},
     record: (entry) => `j${records.push(entry)}`,
     recordEvent: ({ type, reason, message }) => events.push(`${type} ${reason} ${message}`),
     metrics,

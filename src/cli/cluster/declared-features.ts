@@ -2,11 +2,13 @@ import { isGateOn } from '../config/fields/feature-gates.js';
 import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 
 /**
- * The features of this agent that upstream declares. Others of upstream are missing: InPlacePodLevelResourcesVerticalScaling, since the
- * resources of a pod as a whole are not resized, and ExtendWebSocketsToKubelet, since an API server sends SPDY to a node without it, which
- * every runtime understands.
+ * The features of this agent that upstream declares. ExtendWebSocketsToKubelet of upstream is missing: an API server sends SPDY to a node
+ * without it, which every runtime understands.
  */
-const IMPLEMENTED = ['InPlacePodVerticalScalingInitContainers', 'RestartAllContainersOnContainerExits'];
+const IMPLEMENTED = [
+  ...['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'],
+  'RestartAllContainersOnContainerExits',
+];
 
 /**
  * Returns `status.declaredFeatures` of the Node, sorted: the scheduler places a pod that needs a feature only on a node that declares

@@ -230,6 +230,7 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   nodeName,
   allowedUnsafeSysctls: config.allowedUnsafeSysctls,
   containerStopSignals: isGateOn(config.featureGates, 'ContainerStopSignals'),
+  resizesPods: isGateOn(config.featureGates, 'InPlacePodLevelResourcesVerticalScaling'),
   readsEnvFiles: isGateOn(config.featureGates, 'EnvFiles'),
   ...(isGateOn(config.featureGates, 'DefaultPodSysctls') && { defaultSysctls: config.defaultPodSysctls }),
   cpuCfsQuota: config.cpuCFSQuota,

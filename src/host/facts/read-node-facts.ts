@@ -41,6 +41,8 @@ export interface NodeSettings {
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Gate ContainerStopSignals; off unless given. */
   readonly containerStopSignals?: boolean;
+  /** Gate InPlacePodLevelResourcesVerticalScaling; on unless given. */
+  readonly resizesPods?: boolean;
   /** Gate EnvFiles; on unless given. */
   readonly readsEnvFiles?: boolean;
   /** Gate DefaultPodSysctls: kernel parameters of each new sandbox; none unless given. */
@@ -103,6 +105,7 @@ export const readNodeFacts = (
     hasSelinux: hasSelinux(),
     ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
     containerStopSignals: settings.containerStopSignals ?? false,
+    resizesPods: settings.resizesPods ?? true,
     readsEnvFiles: settings.readsEnvFiles ?? true,
     ...(settings.defaultSysctls && { defaultSysctls: settings.defaultSysctls }),
     memoryCapacity: BigInt(totalmem()),

@@ -68,7 +68,7 @@ const amountsText = ({ requests, limits }: Amounts = {}): string => JSON.stringi
 export const allocatedOfContainers = (instances: readonly RuntimeContainerStatus[]): AllocatedResources => {
   const ofPod = instances.find(({ annotations }) => annotations[POD_RESOURCES] !== undefined);
   return {
-    pod: ofPod && amountsIn(ofPod.annotations, POD_RESOURCES),
+    pod: ofPod && podAmountsOfInstance(ofPod.annotations),
     container: (name) => {
       const instance = firstNamed(instances, name);
       return instance && amountsOfInstance(instance.annotations);
@@ -78,6 +78,10 @@ export const allocatedOfContainers = (instances: readonly RuntimeContainerStatus
 
 /** The amounts with which an instance was created; undefined if another kubelet has created it. */
 export const amountsOfInstance = (annotations: Annotations): Amounts | undefined => amountsIn(annotations, RESOURCES);
+
+/** The amounts of the pod as a whole with which an instance was created; undefined if it had none. */
+export const podAmountsOfInstance = (annotations: Annotations): Amounts | undefined =>
+  amountsIn(annotations, POD_RESOURCES);
 
 type Annotations = Readonly<Record<string, string>>;
 

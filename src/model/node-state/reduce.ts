@@ -1,6 +1,7 @@
 import { retainPreemptions, withoutPreemption, withoutRoomWait, withRoomWait } from '../admission/preemptions.js';
 import { withSource } from '../config/sources-ready.js';
 import { startSeen } from '../pod/active-times.js';
+import { allocatedOfPod, hasOtherPodAmounts } from '../pod/allocated-resources.js';
 import { withAllocatedPod, withoutPod, withPod } from '../pod/wanted-pods.js';
 import { pullEnded, restartBackedOff, withoutRestarts, withoutStale } from '../pod-actions/back-offs.js';
 import { hookBegun, hookEnded, hooksFound, retainHooks } from '../pod-actions/due-hooks.js';
@@ -9,6 +10,7 @@ import { withStartEnded } from '../pod-actions/start-failures.js';
 import {
   allocatedIn,
   amountsOfPod,
+  amountsOnly,
   type PodResizes,
   restoredResizes,
   retainResizes,
@@ -16,6 +18,8 @@ import {
   withAllocation,
   withFailedResize,
   withoutPending,
+  withPodActuated,
+  withPodBehind,
   withPending,
   withSaved,
 } from '../resize/pod-resizes.js';
@@ -71,15 +75,22 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
     const asked = wanted.asked.get(uid);
     if (!asked) return {};
     const amounts = amountsOfPod(asked);
+    const before = wanted.pods.byUid.get(uid);
+    const isPodResized = before !== undefined && hasOtherPodAmounts(asked, allocatedOfPod(before));
     return {
       wanted: withAllocatedPod(wanted, uid, allocatedIn(amounts)),
-      resizes: withAllocation(resizes, uid, { ...amounts, generation: asked.metadata.generation }),
+      resizes: withAllocation(
+        isPodResized ? withPodBehind(resizes, uid, amountsOnly(before.spec.resources)) : resizes,
+        uid,
+        { ...amounts, generation: asked.metadata.generation },
+      ),
     };
   },
   'resize-pending': ({ resizes }, { uid, pending }) => ({ resizes: withPending(resizes, uid, pending) }),
   'instance-resized': ({ resizes }, { uid, container, amounts }) => ({
     resizes: withActuated(resizes, uid, container, amounts),
   }),
+  'pod-resized': ({ resizes }, { uid, amounts }) => ({ resizes: withPodActuated(resizes, uid, amounts) }),
   'resize-failed': ({ resizes }, { uid, error }) => ({ resizes: withFailedResize(resizes, uid, error) }),
   'resizes-saved': ({ resizes }, { allocated, actuated }) => ({ resizes: withSaved(resizes, { allocated, actuated }) }),
   'resizes-retained': ({ resizes }, { uids }) => ({ resizes: retainResizes(resizes, uids) }),

@@ -2,6 +2,7 @@ import type { Image } from '../../generated/runtime/v1/api.js';
 import type { RoomWait } from '../admission/preemptions.js';
 import type { FailedPull } from '../images/image-back-off.js';
 import type { NodePressure } from '../node/node-conditions.js';
+import type { Amounts } from '../pod/allocated-resources.js';
 import type { Moment } from '../pod/active-times.js';
 import type { Volume } from '../manifest/volume-defaults.js';
 import type { VolumeName } from '../volumes/volume-states.js';
@@ -40,6 +41,8 @@ export interface StateChanges {
   'resize-pending': { readonly uid: string; readonly pending: PendingResize };
   /** An instance was given these amounts. */
   'instance-resized': { readonly uid: string; readonly container: string; readonly amounts: InstanceAmounts };
+  /** The cgroup of the pod has these amounts, which are those of the pod as a whole. */
+  'pod-resized': { readonly uid: string; readonly amounts: Amounts };
   /** A step of a resize that has begun failed. */
   'resize-failed': { readonly uid: string; readonly error: string };
   /** The checkpoints have these amounts. */

@@ -50,6 +50,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly killsWholeContainerOnOom: boolean;
   /** Gate ContainerStopSignals: the runtime is given the stop signal of a container. */
   readonly containerStopSignals: boolean;
+  /** Gate InPlacePodLevelResourcesVerticalScaling; on unless given. While it is off, the amounts of a pod as a whole stay. */
+  readonly resizesPods?: boolean;
   /** Gate EnvFiles; on unless given. While it is off, a variable from an env file is empty. */
   readonly readsEnvFiles?: boolean;
   /** Gate DefaultPodSysctls: kernel parameters of each new sandbox, unless the pod sets them. */
@@ -71,6 +73,7 @@ export const TELLING_FACTS = [
     'unappliedSecurity',
     'containerStopSignals',
     'readsEnvFiles',
+    'resizesPods',
     'nodeIps',
   ] as const),
   ...(['resolvConf', 'clusterDns', 'clusterDomain', 'hasCluster'] as const),

@@ -154,7 +154,7 @@ const sidecarStep = (
       const onwards: Step = laterHasRun
         ? { reasons: [toKeep(container, 'it is running')] }
         : afterDone(pod, index, `sidecar ${name} is up`);
-      const replaced = replacement(container, newest, probeResults, actuated);
+      const replaced = replacement(pod, container, newest, { probeResults, actuated });
       if (replaced === undefined) return onwards;
       return {
         ...onwards,
@@ -169,10 +169,10 @@ const sidecarStep = (
 
 /** Why a sidecar that runs and is up has to be replaced, if it has to. */
 const replacement = (
+  pod: Pod,
   container: Container,
   newest: RuntimeContainerStatus,
-  probeResults: ProbeResults | undefined,
-  actuated: ActuatedAmounts | undefined,
+  { probeResults, actuated }: Pick<InitContainerInput, 'probeResults' | 'actuated'>,
 ): Required<Pick<Step, 'kill' | 'reasons'>> | undefined => {
   const { name } = container;
   if (!isSameHash(newest.hash, containerHash(container))) {
@@ -183,7 +183,7 @@ const replacement = (
     const message = `Init container ${name} failed liveness probe`;
     return restart(container, newest, message, 'LivenessProbe', 'its liveness probe failed');
   }
-  if (actuated && instanceResize(container, newest, actuated)?.kind === 'restart') {
+  if (actuated && instanceResize(pod, container, newest, actuated)?.kind === 'restart') {
     return restart(container, newest, resizeMessage(name), 'Resize', RESIZE_RESTART);
   }
   return undefined;

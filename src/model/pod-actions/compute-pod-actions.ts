@@ -231,7 +231,7 @@ const withUpdates = ({ pod, status, actuated }: PodActionsInput, actions: PodAct
   const updates = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) => {
     const newest = newestStatusOf(status, container.name);
     if (newest?.state !== 'running' || killed.has(newest.id)) return [];
-    const resize = instanceResize(container, newest, actuated);
+    const resize = instanceResize(pod, container, newest, actuated);
     return resize?.kind === 'update' ? [resize.update] : [];
   });
   const reasons = updates.map(({ container: { name } }): PlannedAction => ({
@@ -339,7 +339,7 @@ const decideRunning = (
       restarts,
     });
   }
-  if (actuated && instanceResize(container, newest, actuated)?.kind === 'restart') {
+  if (actuated && instanceResize(pod, container, newest, actuated)?.kind === 'restart') {
     return kill(container, newest, {
       message: resizeMessage(name),
       reason: 'Resize',

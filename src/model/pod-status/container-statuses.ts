@@ -8,7 +8,7 @@ import {
   type Pod,
 } from '../pod/pod.js';
 import { withAmounts } from '../pod/allocated-resources.js';
-import { type ActuatedAmounts, amountsOfRunning } from '../resize/actuated.js';
+import { type ActuatedAmounts, shownAmounts } from '../resize/actuated.js';
 import type { StartFailure } from '../pod-actions/start-failures.js';
 import { RESTARTING_ALL_CONTAINERS, shouldRestart } from '../pod-actions/restart-policy.js';
 import {
@@ -137,7 +137,7 @@ const statusOfInstance = (
       oldTerminated && old.containerID !== containerID ? { terminated: oldTerminated } : (old?.lastState ?? {}),
     resources:
       instance.state === 'running'
-        ? withAmounts(container.resources, amountsOfRunning(instance, actuated))
+        ? withAmounts(container.resources, shownAmounts(container, instance, actuated))
         : container.resources,
     allocatedResources: container.resources?.requests,
     ...(showsStopSignals && instance.stopSignal !== undefined && { stopSignal: instance.stopSignal }),

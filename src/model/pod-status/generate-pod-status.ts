@@ -25,7 +25,7 @@ import {
   readyToStartContainersCondition,
   scheduledCondition,
 } from './conditions.js';
-import type { ActuatedAmounts } from '../resize/actuated.js';
+import { type ActuatedAmounts, NOT_RESIZED } from '../resize/actuated.js';
 import { resizeConditions, type ShownResize } from '../resize/resize-conditions.js';
 import { containerStatuses, runtimeContainerId } from './container-statuses.js';
 import { podLevelResources } from './pod-level-resources.js';
@@ -68,6 +68,8 @@ export interface PodStatusInput {
   readonly showsStopSignals?: boolean;
   /** The resources of the pod's cgroup; undefined if the agent creates none. */
   readonly podCgroup?: CgroupResources | undefined;
+  /** The pod with the amounts that it has, while a resize is in progress; the same as `pod` unless given. */
+  readonly has?: Pod;
   /** The addresses of the node, internal ones first; empty while none is known. */
   readonly hostIps?: readonly string[];
 }
@@ -92,7 +94,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     startFailure: input.startFailure ?? (() => undefined),
     isRestartingAll: isRestarting,
     showsStopSignals: input.showsStopSignals ?? false,
-    actuated: input.actuated ?? (() => undefined),
+    actuated: input.actuated ?? NOT_RESIZED,
   };
   const regular = containerStatuses('regular', { ...conversion, previous: old?.containerStatuses ?? [] });
   const init = containerStatuses('init', { ...conversion, previous: old?.initContainerStatuses ?? [] });
@@ -131,7 +133,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     containerStatuses: regularStatuses.map(cut),
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(cut) }),
     qosClass: qosClass(pod),
-    ...podLevelResources(pod, old, input.podCgroup),
+    ...podLevelResources(pod, old, input.podCgroup, input.has),
   };
 };
 

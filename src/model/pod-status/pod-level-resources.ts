@@ -13,7 +13,8 @@ const MIN_CPU_LIMIT = 10;
 
 /**
  * Returns `resources` and `allocatedResources` of a pod's status: the resources of the pod as a whole. A pod that is
- * Running in the API has the values of its cgroup; without a cgroup it keeps the values of its earlier status.
+ * Running in the API has the values of its cgroup; without a cgroup it keeps the values of its earlier status. `has` is the pod with the
+ * amounts that it has, which are not those that it was given while a resize is in progress: no cgroup shows a request of memory.
  *
  * Source: pkg/kubelet/kubelet_pods.go convertToAPIPodLevelResourcesStatus, getEffectiveAllocatedResources.
  */
@@ -21,12 +22,11 @@ export const podLevelResources = (
   pod: Pod,
   before: PodStatus | undefined,
   cgroup: CgroupResources | undefined,
+  has: Pod = pod,
 ): Pick<PodStatus, 'resources' | 'allocatedResources'> => {
   const allocated = podRequests(pod);
   const resources =
-    pod.status?.phase === 'Running'
-      ? actuated(pod, allocated, before, cgroup)
-      : { requests: allocated, limits: podLimits(pod) };
+    pod.status?.phase === 'Running' ? actuated(has, before, cgroup) : { requests: allocated, limits: podLimits(pod) };
   return {
     resources: { ...pod.spec.resources, requests: orNothing(resources.requests), limits: orNothing(resources.limits) },
     allocatedResources: orNothing(allocated),
@@ -34,19 +34,21 @@ export const podLevelResources = (
 };
 
 const actuated = (
-  { spec }: Pod,
-  allocated: ResourceList,
+  has: Pod,
   before: PodStatus | undefined,
-  { cpuShares = 0, cpuQuota = -1, cpuPeriod = 0, memory = 0n }: CgroupResources = {},
+  cgroup: CgroupResources | undefined,
 ): Required<Pick<Resources, 'requests' | 'limits'>> => {
+  const { spec } = has;
+  const { cpuShares = 0, cpuQuota = -1, cpuPeriod = 0, memory = 0n } = cgroup ?? {};
   const requests: Record<string, string> = { ...spec.resources?.requests };
   const limits: Record<string, string> = { ...spec.resources?.limits };
   const old = before?.phase === 'Running' ? before.resources : undefined;
 
   const request = cpuShares < MIN_CPU_REQUEST ? 0 : Math.ceil((cpuShares * 1000) / 1024);
   setCpu(requests, old?.requests, request, MIN_CPU_REQUEST);
-  if (requests.memory === undefined && allocated.memory !== undefined) requests.memory = allocated.memory;
-  if (old?.requests?.memory !== undefined) requests.memory = old.requests.memory;
+  const ofMemory = requests.memory ?? podRequests(has).memory;
+  const kept = cgroup ? undefined : old?.requests?.memory;
+  if (ofMemory !== undefined || kept !== undefined) requests.memory = kept ?? ofMemory!;
 
   const limit = cpuQuota < 0 || cpuPeriod <= 0 ? 0 : Math.trunc((cpuQuota * 1000) / cpuPeriod);
   setCpu(limits, old?.limits, limit, MIN_CPU_LIMIT);

@@ -3,7 +3,7 @@ import type { Amounts } from '../pod/allocated-resources.js';
 import { parseQuantity } from '../resources/quantity.js';
 import type { ResourceList } from '../resources/resource-list.js';
 import { fnv1a32 } from '../values/fnv.js';
-import type { Allocation, InstanceAmounts, KeptAmounts } from './pod-resizes.js';
+import type { ActuatedPod, Allocation, InstanceAmounts, KeptAmounts } from './pod-resizes.js';
 
 /** The names of the checkpoints in the root directory of the agent. Source: pkg/kubelet/allocation/allocation_manager.go */
 export const CHECKPOINT_NAMES = { allocated: 'allocated_pods_state', actuated: 'actuated_pods_state' } as const;
@@ -15,7 +15,7 @@ export const formatAllocated = ({ allocated }: KeptAmounts): string =>
 
 /** The field `containerId` is of this agent: a kubelet leaves it out, and ignores it. */
 export const formatActuated = ({ actuated }: KeptAmounts): string =>
-  formatEntries(actuated.map((containers): Entry => ({ containers: containers.toObject(), pod: undefined })));
+  formatEntries(actuated.map(({ containers, pod }): Entry => ({ containers: containers.toObject(), pod })));
 
 /** Errors: as `parseEntries`. */
 export const parseAllocated = (text: string): KeptAmounts['allocated'] =>
@@ -28,7 +28,12 @@ export const parseAllocated = (text: string): KeptAmounts['allocated'] =>
 
 /** Errors: as `parseEntries`. */
 export const parseActuated = (text: string): KeptAmounts['actuated'] =>
-  ImmutableMap(parseEntries(text).map(([uid, { containers }]) => [uid, ImmutableMap(containers)]));
+  ImmutableMap(
+    parseEntries(text).map(([uid, { containers, pod }]): [string, ActuatedPod] => [
+      uid,
+      { containers: ImmutableMap(containers), ...(pod && { pod }) },
+    ]),
+  );
 
 interface Entry {
   readonly containers: Readonly<Record<string, InstanceAmounts>>;

@@ -6,7 +6,11 @@ import type { PendingResize } from './pod-resizes.js';
 /** Whether a resize fits the node. */
 export type ResizeDecision =
   | { readonly kind: 'allocated'; readonly admission: Extract<Admission, { readonly kind: 'admitted' }> }
-  | ({ readonly kind: 'pending' } & Pick<PendingResize, 'reason' | 'message'>);
+  | ({
+      readonly kind: 'pending';
+      /** Why it is infeasible, as a label of metrics. */
+      readonly detail?: string;
+    } & Pick<PendingResize, 'reason' | 'message'>);
 
 /**
  * Decides whether a pod gets what it asks for, beside these other active pods. What the node refuses now waits, for any reason, also if it
@@ -17,17 +21,21 @@ export type ResizeDecision =
 export const decideResize = (
   { asked, has }: ResizedPod,
   others: readonly Pod[],
-  context: AdmissionContext,
+  context: ResizeContext,
 ): ResizeDecision => {
-  if (hasOtherPodAmounts(asked, allocatedOfPod(has))) {
-    return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL };
+  if (!context.resizesPods && hasOtherPodAmounts(asked, allocatedOfPod(has))) {
+    return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL, detail: 'plr_feature_gate_off' };
   }
   const admission = decideAdmission(asked, others, context);
   if (admission.kind === 'admitted') return { kind: 'allocated', admission };
   return { kind: 'pending', reason: 'Deferred', message: admission.rejection.message };
 };
 
-/** Upstream's words for a node without that feature gate. */
+export interface ResizeContext extends AdmissionContext {
+  /** Gate InPlacePodLevelResourcesVerticalScaling: also the amounts of a pod as a whole can be changed. */
+  readonly resizesPods: boolean;
+}
+
 const NO_POD_LEVEL = 'InPlacePodLevelResourcesVerticalScaling is disabled';
 
 /** A pod whose source asks for other amounts than it has. */

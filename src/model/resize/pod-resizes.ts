@@ -32,6 +32,14 @@ export interface PendingResize {
   readonly triedAt: number;
 }
 
+/** What a pod has that was resized. */
+export interface ActuatedPod {
+  /** The amounts of instances that were updated since they were created, by container, inside their pod. */
+  readonly containers: ImmutableMap<string, InstanceAmounts>;
+  /** What the pod as a whole has; absent if that was never resized. */
+  readonly pod?: Amounts | undefined;
+}
+
 /** What outlives the agent, in two checkpoints. */
 export interface KeptAmounts {
   /**
@@ -39,8 +47,8 @@ export interface KeptAmounts {
    * created.
    */
   readonly allocated: ImmutableMap<string, Allocation>;
-  /** By UID and container, the amounts of instances that were updated since they were created. */
-  readonly actuated: ImmutableMap<string, ImmutableMap<string, InstanceAmounts>>;
+  /** By UID, what pods and their instances have, as far as they were resized. */
+  readonly actuated: ImmutableMap<string, ActuatedPod>;
 }
 
 /** The resizes of the pods of a node. */
@@ -70,7 +78,7 @@ export const amountsOfPod = ({ spec }: Pod): PodAmounts => ({
   ...(spec.resources && { pod: amountsOnly(spec.resources) }),
 });
 
-const amountsOnly = ({ requests, limits }: Amounts = {}): Amounts => ({
+export const amountsOnly = ({ requests, limits }: Amounts = {}): Amounts => ({
   ...(requests && { requests }),
   ...(limits && { limits }),
 });
@@ -110,11 +118,19 @@ export const withActuated = (
   container: string,
   amounts: InstanceAmounts,
 ): PodResizes =>
+  withActuatedPod(resizes, uid, ({ containers, pod }) => ({ containers: containers.set(container, amounts), pod }));
+
+/** The pod as a whole has these amounts. */
+export const withPodActuated = (resizes: PodResizes, uid: string, pod: Amounts): PodResizes =>
+  withActuatedPod(resizes, uid, ({ containers }) => ({ containers, pod }));
+
+/** A pod that gets other amounts as a whole has those of before, until it was given them. */
+export const withPodBehind = (resizes: PodResizes, uid: string, before: Amounts): PodResizes =>
+  resizes.actuated.get(uid)?.pod ? resizes : withPodActuated(resizes, uid, before);
+
+const withActuatedPod = (resizes: PodResizes, uid: string, change: (before: ActuatedPod) => ActuatedPod): PodResizes =>
   updated(resizes, {
-    actuated: resizes.actuated.set(
-      uid,
-      (resizes.actuated.get(uid) ?? ImmutableMap<string, InstanceAmounts>()).set(container, amounts),
-    ),
+    actuated: resizes.actuated.set(uid, change(resizes.actuated.get(uid) ?? { containers: ImmutableMap() })),
   });
 
 export const withFailedResize = (resizes: PodResizes, uid: string, error: string): PodResizes =>

@@ -13,6 +13,7 @@ import { podStatusMetrics } from './pod-status-metrics.js';
 import { registerProcess, registerStartTime } from './process-metrics.js';
 import { type CountRequests, requestMetrics, conversionMetric } from './request-metrics.js';
 import { evictionMetrics } from './eviction-metrics.js';
+import { resizeMetrics } from './resize-metrics.js';
 import { shutdownMetrics } from './shutdown-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
@@ -278,6 +279,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     ...podStatusMetrics(registry),
     ...shutdownMetrics(registry),
     ...evictionMetrics(registry),
+    ...resizeMetrics(registry),
     ...volumeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };

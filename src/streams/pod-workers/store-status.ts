@@ -77,6 +77,7 @@ export const storeStatus = (
   const reported = reportedStatus(ports, run);
   const before = lastStatus(ports, run);
   const actuated = actuatedIn(state.value.resizes, uid);
+  const has = withAllocated(pod, amountsOfInstances(run.status, actuated));
   const { startTime } = previous ?? pod.status ?? {};
   noteStart(ports, uid, startTime);
   const generated = statusOverride(
@@ -93,7 +94,8 @@ export const storeStatus = (
       activeMs: activeMsOf(state.value.activeTimes, uid, startTime, scheduler.now()),
       runtimeName,
       hostIps: node.nodeIps,
-      podCgroup: podCgroups.resourcesOf(withAllocated(pod, amountsOfInstances(run.status, actuated))),
+      has,
+      podCgroup: podCgroups.resourcesOf(has),
       showsStopSignals: node.containerStopSignals,
       ...findings(ports, pod),
       startFailure: (container) =>

@@ -1,6 +1,8 @@
 import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
 import type { PodCount, WorkingPods } from '../../model/pod-workers/housekeeping.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
+import type { RequestedResize } from '../../model/resize/requested-resizes.js';
+import type { ResizeCounts } from '../../model/resize/resize-counts.js';
 import type { ShutdownState } from '../../model/shutdown/shutdown-state.js';
 import type { OrphanCount } from '../../model/upkeep/pod-directories.js';
 import type { VolumeCount } from '../../model/volumes/volume-states.js';
@@ -152,6 +154,16 @@ export interface Metrics {
   readonly podEvicted: (signal: string, statsAgeSeconds: number | undefined) => void;
   /** A pod is stopped to make room for a critical one, which lacks this resource: `kubelet_preemptions`. */
   readonly podPreempted: (resource: string) => void;
+  /** A version of a pod asks for another amount of a container: `kubelet_container_requested_resizes_total`. */
+  readonly resizeRequested: (request: RequestedResize) => void;
+  /** The pods whose resize waits, or is in progress: `kubelet_pod_pending_resizes`, `kubelet_pod_in_progress_resizes`. */
+  readonly resizes: (counts: ResizeCounts) => void;
+  /** A resize cannot be done: `kubelet_pod_infeasible_resizes_total`. */
+  readonly resizeInfeasible: (detail: string) => void;
+  /** A resize that has waited fits: `kubelet_pod_deferred_accepted_resizes_total`. */
+  readonly deferredResizeAccepted: (trigger: string) => void;
+  /** The writes of a resize have ended: `kubelet_pod_resize_duration_milliseconds`. */
+  readonly resizeActuated: (milliseconds: number, isSuccess: boolean) => void;
 }
 
 export interface PodCertificateCount {
@@ -176,6 +188,11 @@ export const noMetrics: Metrics = {
   nodeShutdown: nothing,
   podEvicted: nothing,
   podPreempted: nothing,
+  resizeRequested: nothing,
+  resizes: nothing,
+  resizeInfeasible: nothing,
+  deferredResizeAccepted: nothing,
+  resizeActuated: nothing,
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,

@@ -10,11 +10,13 @@ import {
   map,
   type Observable,
   of,
+  tap,
   throwError,
 } from 'rxjs';
 import { containerLinuxResources } from '../../model/cri/linux-resources.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { ContainerUpdate } from '../../model/resize/actuated.js';
+import { actuatedIn, type ContainerUpdate, isPodBehind } from '../../model/resize/actuated.js';
+import { amountsOnly } from '../../model/resize/pod-resizes.js';
 import {
   memoryProblem,
   type MemoryUsage,
@@ -46,7 +48,7 @@ export interface ResizeResult {
 export type ResizePod = (context: PodSyncContext, updates: readonly ContainerUpdate[]) => Observable<ResizeResult>;
 
 export interface ResizePodPorts {
-  readonly state: Pick<KubeletState, 'apply'>;
+  readonly state: Pick<KubeletState, 'apply' | 'value'>;
   readonly podCgroups: Pick<PodCgroups, 'read' | 'resourcesOf' | 'set' | 'weigh'>;
   readonly amountKeeper: Pick<AmountKeeper, 'save$'>;
 }
@@ -55,21 +57,31 @@ export const resizePod =
   (ports: ResizePodPorts): ResizePod =>
   (context, updates) =>
     defer(() => {
-      const { pod } = context;
+      const { pod, ports: world } = context;
+      const startedAt = world.scheduler.now();
       let acted = false;
       const write = (step: ResizeStep): Observable<never> =>
         defer(() => {
           acted = true;
           return step.kind === 'pod' ? podWrite(context, step, ports) : containerWrite(context, step, ports);
         });
+      // The cgroup of the pod has all that it should have, also if nothing had to be written.
+      const podDone$ = defer(() => {
+        const { uid } = pod.metadata;
+        if (!isPodBehind(pod, actuatedIn(ports.state.value.resizes, uid))) return EMPTY;
+        acted = true;
+        ports.state.apply({ kind: 'pod-resized', uid, amounts: amountsOnly(pod.spec.resources) });
+        return ports.amountKeeper.save$;
+      });
       const all$ = inputOf(context, updates, ports).pipe(
         concatMap((input) => {
           const steps = resizeSteps(input);
-          if (steps.length === 0) return EMPTY;
+          if (steps.length === 0) return podDone$;
           return concat(
             checkMemory(context, input),
             from(steps).pipe(concatMap(write)),
             steps.some((step) => step.kind === 'pod' && step.resource === 'cpu') ? ports.podCgroups.weigh() : EMPTY,
+            podDone$,
           );
         }),
       );
@@ -81,6 +93,9 @@ export const resizePod =
           const error = errorText(cause);
           ports.state.apply({ kind: 'resize-failed', uid: pod.metadata.uid, error });
           return of<ResizeResult>({ acted: true, error });
+        }),
+        tap(({ acted: hasActed, error }) => {
+          if (hasActed) world.metrics.resizeActuated(world.scheduler.now() - startedAt, error === undefined);
         }),
       );
     });

@@ -4,6 +4,7 @@ import { formatFieldPath } from '../../model/manifest/field-issue.js';
 import { priorityWarnings } from '../../model/manifest/priority-warnings.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
+import { requestedResizes } from '../../model/resize/requested-resizes.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import { isReadinessOutdated } from '../../model/pod-status/readiness-reconcile.js';
 import { handleProblem } from './handle-problem.js';
@@ -21,7 +22,7 @@ type Handle = (pod: Pod, cause: JournalId, active: ActiveBeside) => readonly Wak
  * Source: pkg/kubelet/kubelet.go HandlePodAdditions, HandlePodUpdates, HandlePodRemoves, HandlePodReconcile
  */
 export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) => readonly Wake[]) => {
-  const { state, guard, record, scheduler } = context;
+  const { state, guard, record, metrics, scheduler } = context;
   const { pods, sources, workers, apply } = state;
   const admit = admission(context);
 
@@ -51,6 +52,8 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
       return stops ? [...stops, ...dispatch('create', pod, cause)] : [];
     },
     UPDATE: (pod, cause) => {
+      const before = pods.asked(pod.metadata.uid);
+      if (before) for (const request of requestedResizes(before, pod)) metrics.resizeRequested(request);
       apply({ kind: 'pod-set', pod });
       objectChanged(pod);
       return dispatch('update', pod, cause);

@@ -8,6 +8,7 @@ import {
   orphansOf,
   withoutWorker,
 } from '../../model/pod-workers/housekeeping.js';
+import { resizeCounts } from '../../model/resize/resize-counts.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import { activePods } from './active-pods.js';
@@ -44,6 +45,7 @@ export const handleHousekeeping =
     apply({ kind: 'statuses-retained', uids: wanted });
     if (state.sources.all) apply({ kind: 'resizes-retained', uids: wanted });
     for (const { uid } of forgotten) if (wanted.has(uid)) apply({ kind: 'pod-started-over', uid });
+    metrics.resizes(resizeCounts(state.value));
     podStarts?.retain(wanted);
     apply({ kind: 'back-offs-expired', now });
     metrics.ephemeralContainers(desired.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));

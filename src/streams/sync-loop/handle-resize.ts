@@ -36,22 +36,27 @@ const waiting = ({ state }: LoopContext): readonly QueuedResize[] =>
   });
 
 const tried = (context: LoopContext, resized: ResizedPod, trigger: ResizeTrigger): readonly Wake[] => {
-  const { state, admit, record, recordEvent, wallClock } = context;
+  const { state, admit, node, metrics, record, recordEvent, wallClock } = context;
   const { asked } = resized;
   const { uid, generation } = asked.metadata;
   const pod = podRef(asked);
   const others = activePods(state).filter((other) => other.metadata.uid !== uid);
   const { victims } = state.value.preemptions;
-  const decision = decideResize(resized, others, { admit, isPreempted: (other) => victims.has(other) });
+  const before = state.value.resizes.pending.get(uid);
+  const decision = decideResize(resized, others, {
+    ...{ admit, isPreempted: (other) => victims.has(other) },
+    resizesPods: node.resizesPods ?? true,
+  });
   if (decision.kind === 'pending') {
-    const { reason, message } = decision;
-    const before = state.value.resizes.pending.get(uid);
+    const { reason, message, detail } = decision;
     const pending: PendingResize = { reason, message, generation, triedAt: wallClock() };
     state.apply({ kind: 'resize-pending', uid, pending });
     if (before?.reason === reason && before.message === message && before.generation === generation) return [];
+    if (detail !== undefined) metrics.resizeInfeasible(detail);
     const word = reason === 'Deferred' ? 'deferred' : 'infeasible';
     return synced(context, uid, record({ kind: 'resize', trigger, decision: word, message, pod, causes: [] }));
   }
+  if (before?.reason === 'Deferred') metrics.deferredResizeAccepted(trigger);
   const cause = record({ kind: 'resize', trigger, decision: 'allocated', pod, causes: [] });
   state.apply({ kind: 'resize-allocated', uid });
   const message = resizeText('started', asked, generation);

@@ -17,13 +17,27 @@ const MIB = 2n ** 20n;
 const amounts = (cpu: string, memory: string): Amounts => ({ requests: { cpu, memory }, limits: { memory } });
 const small = amounts('100m', '30Mi');
 const large = amounts('200m', '60Mi');
-const withAmounts = (wanted: Amounts) => aPod({ containers: [aContainer('web', { resources: wanted })] });
+const withAmounts = (wanted: Amounts, ofPod?: Amounts) =>
+  aPod({ ...(ofPod && { resources: ofPod }), containers: [aContainer('web', { resources: wanted })] });
 const PATH = '/kubepods/burstable/poduid-1';
 
 /** A pod that runs with `has` and was given `wanted`. */
 const stageOf = (
   scheduler: SchedulerLike,
-  { has, wanted, usage = 0n, refused }: { has: Amounts; wanted: Amounts; usage?: bigint; refused?: string },
+  {
+    has,
+    wanted,
+    ofPod = [],
+    usage = 0n,
+    refused,
+  }: {
+    has: Amounts;
+    wanted: Amounts;
+    /** The amounts of the pod as a whole: before, and those that it was given. */
+    ofPod?: readonly Amounts[];
+    usage?: bigint;
+    refused?: string;
+  },
 ) => {
   const fake = fakeCgroups(scheduler, [PATH]);
   const did: string[] = [];
@@ -35,7 +49,7 @@ const stageOf = (
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     scheduler,
   });
-  const before = groups.resourcesOf(withAmounts(has));
+  const before = groups.resourcesOf(withAmounts(has, ofPod[0]));
   if (before) fake.resources.set(PATH, before);
   const runtime: Partial<RuntimeService> = {
     updateContainerResources: ({ linux }) =>
@@ -46,9 +60,17 @@ const stageOf = (
   };
   const state = kubeletState();
   const saved: number[] = [];
-  const pod = withAmounts(wanted);
-  const { context } = syncStage(pod, scheduler, { runtime });
-  const update: ContainerUpdate = { id: 'c1', container: pod.spec.containers[0]!, has };
+  const pod = withAmounts(wanted, ofPod[1]);
+  for (const version of [withAmounts(has, ofPod[0]), pod]) state.apply({ kind: 'pod-set', pod: version });
+  state.apply({ kind: 'resize-allocated', uid: 'uid-1' });
+  const { context, observed } = syncStage(pod, scheduler, { runtime });
+  // Without a limit of its own, that of the pod counts for it.
+  const inside = (own: Amounts, index: number): Amounts => ({
+    ...own,
+    limits: { ...ofPod[index]?.limits, ...own.limits },
+  });
+  const container = { ...pod.spec.containers[0]!, resources: inside(wanted, 1) };
+  const update: ContainerUpdate = { id: 'c1', container, has: inside(has, 0) };
   const ports = {
     state,
     podCgroups: {
@@ -59,7 +81,15 @@ const stageOf = (
     },
     amountKeeper: { save$: EMPTY.pipe(tap({ complete: () => saved.push(did.length) })) },
   };
-  return { fake, did, saved, state, pod, result$: resizePod(ports)(context, [update]) };
+  return {
+    fake,
+    did,
+    saved,
+    state,
+    observed,
+    desired: groups.resourcesOf(pod),
+    result$: resizePod(ports)(context, [update]),
+  };
 };
 
 const VALUES: Readonly<Record<string, ResizeResult>> = { y: { acted: true }, n: { acted: false } };
@@ -80,8 +110,36 @@ describe('a resize of a running pod', () => {
         'weigh',
       ]);
       expect(stage.saved).toEqual([2, 4]);
+      expect(stage.observed).toEqual(['resizeActuated 4 true']);
       expect(stage.fake.resources.get(PATH)).toMatchObject({ memory: 60n * MIB, cpuShares: 204 });
-      expect(stage.state.value.resizes.actuated.toJS()).toEqual({ 'uid-1': { web: { ...large, containerId: 'c1' } } });
+      expect(stage.state.value.resizes.actuated.toJS()).toEqual({
+        'uid-1': { containers: { web: { ...large, containerId: 'c1' } } },
+      });
+    }),
+  );
+
+  it(
+    'has its amounts as a whole once its cgroup has them, after its containers',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const stage = stageOf(scheduler, { has: {}, wanted: {}, ofPod: [small, large] });
+      expectObservable(stage.result$).toBe('(y|)', VALUES);
+      flush();
+      expect(stage.did).toEqual(['pod memory', `web 2 ${60n * MIB}`, 'pod cpuShares', 'weigh']);
+      expect(stage.state.value.resizes.actuated.get('uid-1')?.pod).toEqual(large);
+      expect(stage.saved).toEqual([2, 4]);
+    }),
+  );
+
+  it(
+    'has its amounts as a whole, too, if its cgroup had them already',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const own = amounts('10m', '10Mi');
+      const stage = stageOf(scheduler, { has: own, wanted: own, ofPod: [small, large] });
+      stage.fake.resources.set(PATH, stage.desired ?? {});
+      expectObservable(stage.result$).toBe('(y|)', VALUES);
+      flush();
+      expect(stage.did).toEqual([]);
+      expect(stage.state.value.resizes.actuated.get('uid-1')?.pod).toEqual(large);
     }),
   );
 
@@ -104,6 +162,7 @@ describe('a resize of a running pod', () => {
       expectObservable(stage.result$).toBe('(e|)', { e: { acted: true, error: 'device busy' } });
       flush();
       expect(stage.did).toEqual(['pod memory']);
+      expect(stage.observed).toEqual(['resizeActuated 0 false']);
       expect(stage.state.value.resizes.actuated.size).toBe(0);
     }),
   );
@@ -114,7 +173,7 @@ describe('a resize of a running pod', () => {
       const stage = stageOf(scheduler, { has: small, wanted: small });
       expectObservable(stage.result$).toBe('(n|)', VALUES);
       flush();
-      expect(stage.did).toEqual([]);
+      expect([stage.did, stage.observed]).toEqual([[], []]);
     }),
   );
 });

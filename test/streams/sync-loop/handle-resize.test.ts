@@ -13,9 +13,12 @@ const sized = (uid: string, cpu: string, generation = 1, spec: Partial<Pod['spec
 };
 
 /** A node with two CPUs, and these pods, each with the version that it asks for. */
-const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true } = {}) => {
+const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true, resizesPods = true } = {}) => {
   const clock = { now: 0 };
-  const stage = loopStage({ admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })) }, clock);
+  const stage = loopStage(
+    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { resizesPods } },
+    clock,
+  );
   const { state } = stage;
   for (const [has, asked] of pods) {
     state.apply({ kind: 'pod-set', pod: has });
@@ -54,6 +57,7 @@ describe('a resize that is due', () => {
     expect(stage.pendingOf('a')).toEqual({ reason: 'Deferred', message, generation: 2, triedAt: 0 });
     stage.clock.now = 180_000;
     expect(stage.give()).toEqual([]);
+    expect(stage.observed).toEqual([]);
     expect(stage.pendingOf('a')?.triedAt).toBe(180_000);
     expect(stage.records).toMatchObject([{ kind: 'resize', decision: 'deferred', message }]);
     expect(stage.events).toEqual([]);
@@ -68,9 +72,17 @@ describe('a resize that is due', () => {
     expect([stage.cpuOf('a'), stage.cpuOf('b')]).toEqual(['1500m', '500m']);
   });
 
+  it('that has waited and fits is counted by what had it tried', () => {
+    const stage = stageOf([[sized('a', '1'), sized('a', '1500m', 2)], [sized('b', '1')]]);
+    stage.give();
+    stage.state.apply({ kind: 'pod-removed', pod: sized('b', '1') });
+    expect(stage.give()).toEqual(['wake a']);
+    expect(stage.observed).toEqual(['deferredResizeAccepted pod_updated']);
+  });
+
   it('that is infeasible is not tried again before its pod changes', () => {
     const ofPod = (generation: number) => sized('a', '1', generation, { resources: { limits: { cpu: '2' } } });
-    const stage = stageOf([[sized('a', '1'), ofPod(2)]]);
+    const stage = stageOf([[sized('a', '1'), ofPod(2)]], { resizesPods: false });
     expect(stage.give()).toEqual(['wake a']);
     expect(stage.pendingOf('a')).toMatchObject({ reason: 'Infeasible', generation: 2 });
     stage.clock.now = 5;
@@ -79,6 +91,7 @@ describe('a resize that is due', () => {
     stage.state.apply({ kind: 'pod-set', pod: ofPod(3) });
     expect(stage.give()).toEqual(['wake a']);
     expect(stage.pendingOf('a')).toMatchObject({ generation: 3, triedAt: 5 });
+    expect(stage.observed).toEqual(Array(2).fill('resizeInfeasible plr_feature_gate_off'));
   });
 
   it('of a critical pod stops another one for its room', () => {

@@ -10,6 +10,11 @@ const sized = (cpu: string, generation: number): StateChange => {
   const sketch = aPod({ spec: { containers: [{ name: 'main', resources: { requests: { cpu } } }] } });
   return { kind: 'pod-set', pod: { ...sketch, metadata: { ...sketch.metadata, generation } } };
 };
+/** The same for a pod with a limit as a whole. */
+const ofWhole = (cpu: string, generation: number): StateChange => {
+  const sketch = aPod({ spec: { resources: { limits: { cpu } } } });
+  return { kind: 'pod-set', pod: { ...sketch, metadata: { ...sketch.metadata, generation } } };
+};
 const waits = { reason: 'Deferred', message: 'no room', generation: 2, triedAt: 5 } as const;
 const deferred: StateChange = { kind: 'resize-pending', uid: 'uid-1', pending: waits };
 const allocated: StateChange = { kind: 'resize-allocated', uid: 'uid-1' };
@@ -23,7 +28,7 @@ const cpuOf = ({ wanted: { pods, asked } }: NodeState) =>
 const resizes = ({ resizes: { allocated, actuated, pending, failures } }: NodeState) =>
   [allocated, actuated, pending, failures].map((map) => map.toJS());
 const ofUid = <T>(value: T) => ImmutableMap([['uid-1', value]]);
-const ofMain = (containerId: string) => ImmutableMap([['main', { containerId }]]);
+const ofMain = (containerId: string) => ({ containers: ImmutableMap([['main', { containerId }]]) });
 
 /** The changes about resizes. */
 export const resizeRows = {
@@ -34,7 +39,12 @@ export const resizeRows = {
       { kind: 'resizes-restored', allocated: ofUid({ containers: requests('3') }), actuated: ofUid(ofMain('c1')) },
       (state) => [resizes(state), cpuOf(reduce(state, sized('1', 1)))],
       [
-        [{ 'uid-1': { containers: requests('3') } }, { 'uid-1': { main: { containerId: 'c1' } } }, {}, {}],
+        [
+          { 'uid-1': { containers: requests('3') } },
+          { 'uid-1': { containers: { main: { containerId: 'c1' } } } },
+          {},
+          {},
+        ],
         ['3', '1'],
       ],
     ],
@@ -52,6 +62,13 @@ export const resizeRows = {
       resizes,
       [{ 'uid-1': { containers: requests('2'), generation: 2 } }, {}, {}, {}],
     ],
+    [
+      'the amounts of the pod as a whole, which has those of before until it was given them, also after a second resize',
+      [ofWhole('1', 1), ofWhole('2', 2), allocated, ofWhole('3', 3)],
+      allocated,
+      (state) => resizes(state)[1],
+      { 'uid-1': { containers: {}, pod: { limits: { cpu: '1' } } } },
+    ],
     ['nothing, for a pod that has what it asks for', [sized('1', 1)], allocated, resizes, [{}, {}, {}, {}]],
   ],
   'resize-pending': [
@@ -65,7 +82,16 @@ export const resizeRows = {
     ],
   ],
   'instance-resized': [
-    ['an instance', [], resized, resizes, [{}, { 'uid-1': { main: { containerId: 'c1' } } }, {}, {}]],
+    ['an instance', [], resized, resizes, [{}, { 'uid-1': { containers: { main: { containerId: 'c1' } } } }, {}, {}]],
+  ],
+  'pod-resized': [
+    [
+      'what the pod as a whole has',
+      [resized],
+      { kind: 'pod-resized', uid: 'uid-1', amounts: { limits: { cpu: '2' } } },
+      (state) => resizes(state)[1],
+      { 'uid-1': { containers: { main: { containerId: 'c1' } }, pod: { limits: { cpu: '2' } } } },
+    ],
   ],
   'resize-failed': [['a failure', [], resizeFailed, resizes, [{}, {}, {}, { 'uid-1': 'no' }]]],
   'resizes-saved': [

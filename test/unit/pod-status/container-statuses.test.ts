@@ -1,3 +1,4 @@
+import { NOT_RESIZED } from '../../../src/model/resize/actuated.js';
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { containerStatuses, type ContainerStatusesInput } from '../../../src/model/pod-status/container-statuses.js';
@@ -15,7 +16,7 @@ const input = (
   runtimeName: 'containerd',
   startFailure: () => undefined,
   isRestartingAll: false,
-  actuated: () => undefined,
+  actuated: NOT_RESIZED,
   ...fields,
 });
 const old = (fields: Partial<ContainerStatus>): ContainerStatus => ({

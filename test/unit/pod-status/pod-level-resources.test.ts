@@ -51,6 +51,13 @@ describe('the resources of a pod as a whole', () => {
     });
   });
 
+  it('have the request of memory that the pod has, also if its former status or its next amounts have another', () => {
+    const of = (memory: string) => ofPod({ containers: [asks('a', { cpu: '250m', memory })] }, running);
+    const before = { phase: 'Running', resources: { requests: { memory: '1Gi' } } };
+    const { resources, allocatedResources } = podLevelResources(of('3Gi'), before, cgroup, of('2Gi'));
+    expect([resources?.requests?.memory, allocatedResources?.memory]).toEqual(['2Gi', '3Gi']);
+  });
+
   it('keep the value of the spec below what a cgroup can express', () => {
     const spec = { containers: two, resources: { requests: { cpu: '1m' }, limits: { cpu: '5m' } } };
     const small = { cpuShares: 2, cpuQuota: 1_000, cpuPeriod: 100_000 };

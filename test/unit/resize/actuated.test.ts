@@ -4,7 +4,12 @@ import { computePodActions } from '../../../src/model/pod-actions/compute-pod-ac
 import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
 import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
 import type { Container, Pod } from '../../../src/model/pod/pod.js';
-import { type ActuatedAmounts, isResizeInProgress } from '../../../src/model/resize/actuated.js';
+import {
+  type ActuatedAmounts,
+  isResizeInProgress,
+  NOT_RESIZED,
+  shownAmounts,
+} from '../../../src/model/resize/actuated.js';
 import { aContainer, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
 const small: Amounts = { requests: { cpu: '100m', memory: '30Mi' }, limits: { memory: '60Mi' } };
@@ -20,7 +25,11 @@ const container = (name: string, resources: Amounts, fields: Partial<Container> 
 const createdWith = (name: string, amounts: Amounts, fields: Partial<RuntimeContainerStatus> = {}) =>
   aStatus(name, { annotations: containerAnnotations(aPod(), container(name, amounts), 0), ...fields });
 const pod = (...containers: readonly Container[]): Pod => aPod({ containers: [...containers] });
-const none: ActuatedAmounts = () => undefined;
+const none = NOT_RESIZED;
+const given = (amounts: Amounts, containerId?: string): ActuatedAmounts => ({
+  ...NOT_RESIZED,
+  container: () => ({ ...amounts, ...(containerId !== undefined && { containerId }) }),
+});
 
 /** What a sync does to the containers, in words. */
 const done = (asked: Pod, instances: readonly RuntimeContainerStatus[], actuated: ActuatedAmounts = none) => {
@@ -51,14 +60,14 @@ describe('a running container of a resized pod', () => {
       'that was given it since stays',
       pod(container('web', moreCpu)),
       [createdWith('web', small)],
-      () => ({ ...moreCpu, containerId: 'web-0' }),
+      given(moreCpu, 'web-0'),
       [],
     ],
     [
       'whose predecessor was given it is updated',
       pod(container('web', moreCpu)),
       [createdWith('web', small)],
-      () => ({ ...moreCpu, containerId: 'before' }),
+      given(moreCpu, 'before'),
       ['update web'],
     ],
     [
@@ -86,7 +95,7 @@ describe('a running container of a resized pod', () => {
       'that another kubelet has given the amounts stays',
       pod(container('web', small)),
       [aStatus('web')],
-      () => small,
+      given(small),
       [],
     ],
     [
@@ -125,6 +134,66 @@ describe('a running container of a resized pod', () => {
       ...{ pod: pod(container('web', moreCpu)), status: aRuntimePod([createdWith('web', small)]) },
     });
     expect(containersToUpdate).toEqual([]);
+  });
+});
+
+describe('a container of a pod with amounts of its own', () => {
+  const ofPod = (resources: Amounts, ...containers: readonly Container[]): Pod =>
+    aPod({ resources, containers: [...containers] });
+  const created = (name: string, own: Amounts, before: Amounts) =>
+    aStatus(name, {
+      annotations: containerAnnotations(ofPod(before, container(name, own)), container(name, own), 0),
+    });
+  const limit = (memory: string): Amounts => ({ limits: { memory } });
+
+  it.each<[row: string, asked: Pod, instance: RuntimeContainerStatus, ActuatedAmounts, done: readonly string[]]>([
+    [
+      'without a limit of its own is updated with that of the pod',
+      ofPod(limit('90Mi'), container('web', {})),
+      created('web', {}, limit('60Mi')),
+      none,
+      ['update web'],
+    ],
+    [
+      'that was given it stays',
+      ofPod(limit('90Mi'), container('web', {})),
+      created('web', {}, limit('60Mi')),
+      given(limit('90Mi'), 'web-0'),
+      [],
+    ],
+    [
+      'with a limit of its own stays',
+      ofPod(limit('90Mi'), container('web', limit('30Mi'))),
+      created('web', limit('30Mi'), limit('60Mi')),
+      none,
+      [],
+    ],
+    [
+      'without a limit of its own stays if that of the pod does',
+      ofPod(limit('60Mi'), container('web', {})),
+      created('web', {}, limit('60Mi')),
+      none,
+      [],
+    ],
+  ])('%s', (_, asked, instance, actuated, expected) => {
+    expect(done(asked, [instance], actuated)).toEqual(expected);
+  });
+
+  it('shows no limit of the pod as its own', () => {
+    const web = container('web', { requests: { memory: '10Mi' } });
+    const shown = shownAmounts(web, aStatus('web'), given({ ...limit('90Mi'), requests: { memory: '5Mi' } }, 'web-0'));
+    expect(shown).toMatchObject({ requests: { memory: '5Mi' }, limits: {} });
+  });
+
+  it('is in progress while the pod as a whole does not have its amounts', () => {
+    const asked = ofPod(limit('90Mi'), container('web', limit('30Mi')));
+    const status = aRuntimePod([created('web', limit('30Mi'), limit('60Mi'))]);
+    const is = (ofWhole: Amounts) => isResizeInProgress(asked, status, { ...none, pod: ofWhole });
+    expect([is(limit('60Mi')), is(limit('90Mi')), isResizeInProgress(asked, status, none)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -18,7 +18,15 @@ const kept: KeptAmounts = {
     ['uid-1', { containers: { web: { requests: { cpu: '1' }, limits: { cpu: '2' } }, plain: {} }, generation: 3 }],
     ['uid-2', { containers: {}, pod: { limits: { memory: '1Gi' } } }],
   ]),
-  actuated: ImmutableMap([['uid-1', ImmutableMap([['web', { requests: { cpu: '1' }, containerId: 'c1' }]])]]),
+  actuated: ImmutableMap([
+    [
+      'uid-1',
+      {
+        containers: ImmutableMap([['web', { requests: { cpu: '1' }, containerId: 'c1' }]]),
+        pod: { limits: { cpu: '2' } },
+      },
+    ],
+  ]),
 };
 
 describe('a checkpoint of resizes', () => {
@@ -49,7 +57,7 @@ describe('a checkpoint of resizes', () => {
   });
 
   it('of a kubelet has instances without an id', () => {
-    expect(parseActuated(file(KNOWN)).get('pod1')?.get('container1')).toEqual({
+    expect(parseActuated(file(KNOWN)).get('pod1')?.containers.get('container1')).toEqual({
       requests: { cpu: '1Ki', memory: '1Ki' },
     });
   });

@@ -3,7 +3,7 @@ import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import type { Admit } from '../../../src/model/admission/rejection.js';
 import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
-import { decideResize } from '../../../src/model/resize/decide-resize.js';
+import { decideResize, type ResizeContext } from '../../../src/model/resize/decide-resize.js';
 import { inResizeOrder, type QueuedResize } from '../../../src/model/resize/resize-order.js';
 import { aContainer, aPod } from '../pods.js';
 
@@ -13,11 +13,11 @@ const admit: Admit = admitPod(() => ({
   ...{ allocatable: { cpu: '1', pods: '10' }, kernelVersion: '6.1', allowedUnsafeSysctls: [], hasAppArmor: false },
   labels: {},
 }));
-const context = { admit, isPreempted: () => false };
+const context: ResizeContext = { admit, isPreempted: () => false, resizesPods: true };
 
 describe('a resize', () => {
   const other = cpu('500m', {}, 'other');
-  const decided = (asked: Pod, others: readonly Pod[] = [other], ports: typeof context = context) => {
+  const decided = (asked: Pod, others: readonly Pod[] = [other], ports = context) => {
     const decision = decideResize({ asked, has: cpu('100m', { priority: asked.spec.priority }) }, others, ports);
     return decision.kind === 'pending'
       ? `${decision.reason}: ${decision.message}`
@@ -32,13 +32,16 @@ describe('a resize', () => {
     ['that has no room waits', cpu('501m'), tooMuch(501)],
     ['beyond the size of the node waits, too', cpu('8'), tooMuch(8000)],
     ['of a critical pod stops others for its room', cpu('900m', { priority: 2_000_000_000 }), 'allocated after 1'],
-    [
-      'of the pod as a whole is infeasible',
-      ofPod({ limits: { cpu: '200m' } }),
-      'Infeasible: InPlacePodLevelResourcesVerticalScaling is disabled',
-    ],
+    ['of the pod as a whole that has room is done', ofPod({ requests: { cpu: '500m' } }), 'allocated after 0'],
+    ['of the pod as a whole that has no room waits', ofPod({ requests: { cpu: '501m' } }), tooMuch(501)],
   ])('%s', (_, asked, decision) => {
     expect(decided(asked)).toBe(decision);
+  });
+
+  it('of the pod as a whole is infeasible while the gate is off', () => {
+    expect(decided(ofPod({ limits: { cpu: '200m' } }), [], { ...context, resizesPods: false })).toBe(
+      'Infeasible: InPlacePodLevelResourcesVerticalScaling is disabled',
+    );
   });
 
   it('waits with the words of any other check that refuses it', () => {

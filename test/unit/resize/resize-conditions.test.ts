@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NOT_RESIZED } from '../../../src/model/resize/actuated.js';
 import type { PendingResize } from '../../../src/model/resize/pod-resizes.js';
 import { resizeEvents, type ShownResize } from '../../../src/model/resize/resize-conditions.js';
 import type { Pod, PodStatus } from '../../../src/model/pod/pod.js';
@@ -86,7 +87,11 @@ describe('the status of a pod that is resized', () => {
 
   it('shows what a running instance has, and what the pod was given', () => {
     const given = { containerId: 'web-0', requests: { memory: '30Mi' } };
-    const status = generate({ pod, runtime: aRuntimePod([aStatus('web')]), actuated: () => given });
+    const status = generate({
+      pod,
+      runtime: aRuntimePod([aStatus('web')]),
+      actuated: { ...NOT_RESIZED, container: () => given },
+    });
     expect(status.containerStatuses?.[0]).toMatchObject({
       resources: { requests: { memory: '30Mi' } },
       allocatedResources: { memory: '35Mi' },

@@ -173,7 +173,8 @@ interface Deadline {
 const fixedPart = ({ spec = {} }: StoredObject, changing: readonly string[]): object => {
   const { containers, initContainers } = spec;
   const rest = without(spec, 'activeDeadlineSeconds', 'tolerations', 'containers', 'initContainers');
+  const ofPod = changing.includes('resources') ? without(rest, 'resources' as never) : rest;
   const named = (list: unknown): unknown =>
     (list as readonly object[] | undefined)?.map((container) => without(container, ...(changing as never[])));
-  return { ...rest, containers: named(containers), initContainers: named(initContainers) };
+  return { ...ofPod, containers: named(containers), initContainers: named(initContainers) };
 };
