@@ -36,6 +36,7 @@ export class Daemon extends RuntimeView {
   /** Agents and all other commands. */
   private readonly children: ChildProcess[] = [];
   private readonly atTheEnd: (() => Promise<unknown>)[] = [];
+  private readonly onceGone: (() => Promise<unknown>)[] = [];
   private port = 0;
   private lastEntries: readonly string[] = [];
   /** Descriptors of this process that every command is started with, from 3 on. */
@@ -226,6 +227,11 @@ export class Daemon extends RuntimeView {
     this.atTheEnd.push(act);
   }
 
+  /** Has something done once the daemon and its pods are gone: what they ran in can go then. */
+  afterDispose(act: () => Promise<unknown>): void {
+    this.onceGone.push(act);
+  }
+
   private sandboxIds(): string[] {
     const path = join(this.rootDir, 'runtime', 'state', 'sandboxes');
     return existsSync(path) ? readdirSync(path) : [];
@@ -257,6 +263,7 @@ export class Daemon extends RuntimeView {
       // A volume in memory stays mounted when its agent is killed.
       for (const path of mountedBelow(this.directory)) spawnSync('umount', ['--lazy', path]);
       rmSync(this.directory, { recursive: true, force: true });
+      for (const act of this.onceGone) await act();
     }
   }
 

@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, NEVER, of } from 'rxjs';
+import { concat, defer, EMPTY, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { admitPod } from '../../src/model/admission/admit-pod.js';
 import type { Container, Pod, PodCondition } from '../../src/model/pod/pod.js';
@@ -108,6 +108,22 @@ describe('a pod that is resized through the API', () => {
       '30 web: ',
     ]);
     expect(did(stage).filter((line) => line.includes('update'))).toHaveLength(2);
+  });
+
+  it('keeps what it has until its new amounts are saved', () => {
+    const { checkpoints } = files();
+    let refusals = 2;
+    const full: Checkpoints['write'] = (name, content) =>
+      defer(() => {
+        refusals -= 1;
+        return refusals < 0 ? checkpoints.write(name, content) : throwError(() => new Error('ENOSPC'));
+      });
+    const { stage } = play(
+      { checkpoints: { ...checkpoints, write: full }, untilMs: MINUTE },
+      [0, [sized('web', '500m', 1)]],
+      [10 * SECOND, [sized('web', '500m', 2)]],
+    );
+    expect(did(stage)).toEqual(['0 start web 0', `32000 update web 512 ${2 * MIB}`]);
   });
 
   it('shows a failure, tries again, and shows that no longer once it is done', () => {

@@ -19,7 +19,7 @@ export interface ResizeInput {
 
 /**
  * Returns the writes of a resize in their order: memory before CPU; the pod grows before its containers and shrinks after them; containers
- * that shrink go first. So the sum of the containers never exceeds the pod.
+ * that shrink go first. A container is never given more than its pod has.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doPodResizeAction, updatePodContainerResources
  */

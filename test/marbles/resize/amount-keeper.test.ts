@@ -37,7 +37,7 @@ const filesIn = (scheduler: SchedulerLike, files = new Map<CheckpointName, strin
           }),
         );
       }),
-    pathOf: (name) => `/root/${name}`,
+    pathOf: (name) => `/node/${name}`,
   };
   return { files, wrote, checkpoints };
 };
@@ -103,7 +103,7 @@ describe('the amounts of resized pods', () => {
     'that cannot be read end the start, with the file and what to do',
     marbles(({ expectObservable, scheduler }) => {
       const { checkpoints } = filesIn(scheduler, new Map([['actuated_pods_state', '{"data":"{}","checksum":1}']]));
-      const path = '/root/actuated_pods_state';
+      const path = '/node/actuated_pods_state';
       const text = `could not restore state from checkpoint: ${path}: checkpoint is corrupted: the checksum is of another content, please drain this node and delete pod resource information checkpoint file "${path}" before restarting`;
       const restored$ = amountKeeper(kubeletState(), checkpoints).restore$;
       expectObservable(restored$.pipe(catchError((error: unknown) => of((error as Error).message)))).toBe('(t|)', {
