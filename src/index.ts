@@ -79,6 +79,7 @@ export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 export type { CgroupDriver, CgroupName } from './model/cgroups/cgroup-name.js';
 export type { CgroupReading, CgroupResources } from './model/cgroups/cgroup-resources.js';
+export type { MemoryQos, MemoryThrottling } from './model/cgroups/memory-qos.js';
 export type { CgroupSettings, Enforcement } from './model/cgroups/cgroup-settings.js';
 export type { ResourceAmounts } from './model/resources/pod-resources.js';
 export type { Nanos } from './model/resources/quantity.js';

@@ -5,6 +5,7 @@ import { type KubeletState, kubeletState } from '../../src/streams/sync-loop/kub
 import type { LoopContext } from '../../src/streams/sync-loop/loop-context.js';
 import { podGuard } from '../../src/streams/sync-loop/pod-guard.js';
 import { metricLines } from './metric-lines.js';
+import { nodeFacts } from './node-facts.js';
 
 export interface LoopStage {
   readonly context: LoopContext;
@@ -32,7 +33,7 @@ export const loopStage = (given: Partial<LoopContext> = {}, clock: { now: number
     state,
     admit: () => undefined,
     guard: podGuard(log),
-    node: {},
+    node: nodeFacts,
     record: (entry) => `j${records.push(entry)}`,
     recordEvent: ({ type, reason, message }) => events.push(`${type} ${reason} ${message}`),
     metrics,

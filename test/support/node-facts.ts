@@ -17,6 +17,7 @@ export const nodeFacts: NodeFacts = {
   containerStopSignals: false,
   allocatable: { cpu: '4', memory: '8Gi' },
   memoryCapacity: 8n << 30n,
+  pageSize: 4096n,
   hugePageSizes: [],
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',

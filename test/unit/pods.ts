@@ -97,6 +97,7 @@ export const aNode = (fields: Partial<NodeFacts> = {}): NodeFacts => ({
   nodeIps: ['192.168.1.10'],
   allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi' },
   memoryCapacity: 8n * 1024n ** 3n,
+  pageSize: 4096n,
   hugePageSizes: [],
   resolvConf: { servers: ['192.168.1.1'], searches: ['lan'], options: ['timeout:1'] },
   clusterDns: [],

@@ -3,11 +3,13 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readKubeconfig } from '../../kube-api/kubeconfig.js';
 import { isCgroupV1 } from '../../host/cgroups/host-cgroups.js';
+import { machineSwaps } from '../../host/facts/swap.js';
 import type { ClusterFlags } from '../cluster/cluster-flags.js';
 import { agentPaths, type AgentPaths } from '../config/settings/agent-paths.js';
 import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 import { loadConfiguration } from '../config/load-configuration.js';
 import { nodeName } from '../config/settings/node-name.js';
+import { checkMemory, type MachineMemory } from './check-memory.js';
 import type { RunFlags } from './run-flags.js';
 
 export interface PreparedRun {
@@ -42,17 +44,22 @@ export const pathsFor = (rootDir: string, podLogsDir = '', runtimeEndpoint = '')
 
 /** Checks flags and files. Errors: one error that names the problem and its place. */
 export const prepareRun = (flags: RunFlags): PreparedRun => {
-  const { config, warnings } = loadConfiguration({
+  const { config: loaded, warnings } = loadConfiguration({
     file: flags.config,
     directory: flags.configDir,
     flags: flags.fields,
   });
+  const isInCluster = flags.cluster !== undefined && flags.cluster.kubeconfig !== '';
+  // A kubelet does not run on a machine that swaps; laptops and small boards do swap.
+  const config = { ...loaded, failSwapOn: loaded.failSwapOn ?? isInCluster };
   // In the words of the kubelet, pkg/kubelet/apis/config/validation/validation_linux.go.
   if (config.failCgroupV1 && isCgroupV1()) {
     throw new Error(
       'kubelet is configured to not run on a host using cgroup v1. Support for it ends in a future release: move to cgroup v2, or set failCgroupV1: false',
     );
   }
+  const machine: MachineMemory = { swaps: machineSwaps(), cgroupVersion: isCgroupV1() ? 1 : 2 };
+  const ofMemory = checkMemory(config, machine);
   if (flags.record !== '' && config.runOnce) {
     throw new Error('--record records a loop, and there is none with --runonce');
   }
@@ -72,6 +79,7 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
     config,
     warnings: [
       ...warnings,
+      ...ofMemory,
       ...(config.staticPodPath === '' && config.staticPodURL === '' && !cluster
         ? ['there is no source of pods: expected --pod-manifest-path, --manifest-url or --kubeconfig']
         : []),

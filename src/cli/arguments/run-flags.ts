@@ -155,6 +155,13 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
     ).argParser(commaList),
   },
   {
+    field: 'failSwapOn',
+    option: new Option(
+      '--fail-swap-on <true|false>',
+      'refuse to start on a machine that swaps; unless given, only with --kubeconfig',
+    ).argParser(trueOrFalse),
+  },
+  {
     field: 'podLogsDir',
     option: new Option(
       '--pod-logs-dir <path>',

@@ -237,6 +237,16 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
   seccompDefault: config.seccompDefault,
   singleProcessOomKill: config.singleProcessOOMKill === true,
+  sharesSwap: config.memorySwap.swapBehavior === 'LimitedSwap',
+  ...(isGateOn(config.featureGates, 'MemoryQoS') && { memoryQos: memoryQos(config) }),
+});
+
+const memoryQos = (config: KubeletEnvironment['config']): NodeSettings['memoryQos'] => ({
+  throttlingFactor: config.memoryThrottlingFactor ?? undefined,
+  keepsRequests: config.memoryReservationPolicy === 'TieredReservation',
+  reserved: [config.systemReserved, config.kubeReserved]
+    .map(({ memory = '0' }) => unitValue(quantity(memory)))
+    .reduce((sum, bytes) => sum + bytes),
 });
 
 const tellResult = ({ pod, rejected, error }: RunOnceResult, log: Logger): void => {

@@ -34,13 +34,16 @@ export const v1Files = (resources: CgroupResources, features: CgroupFeatures): r
 
 /** Returns the writes of cgroup v2, in order. Source: opencontainers/cgroups fs2. */
 export const v2Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {
-  const { cpuShares, cpuQuota = 0, cpuPeriod = 0, memory, pids, cpus } = resources;
+  const { cpuShares, cpuQuota = 0, cpuPeriod = 0, memory, memoryMin, memoryLow, memoryHigh, pids, cpus } = resources;
   const quota = cpuQuota > 0 ? String(cpuQuota) : 'max';
   const max = cpuQuota === 0 && cpuPeriod === 0 ? undefined : `${quota} ${cpuPeriod > 0 ? cpuPeriod : 100_000}`;
   return [
     ...setting('cpu', 'cpu.weight', cpuShares && cpuWeight(cpuShares)),
     ...setting('cpu', 'cpu.max', max),
     ...setting('memory', 'memory.max', memory),
+    ...setting('memory', 'memory.min', memoryMin?.toString()),
+    ...setting('memory', 'memory.low', memoryLow?.toString()),
+    ...setting('memory', 'memory.high', memoryHigh !== undefined && memoryHigh < 0n ? 'max' : memoryHigh),
     ...setting('pids', 'pids.max', pids),
     ...setting('cpuset', 'cpuset.cpus', cpus),
     ...hugePageFiles(resources, features, 'max'),

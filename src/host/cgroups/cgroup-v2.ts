@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { NO_LIMIT } from '../../model/cgroups/memory-qos.js';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { type CgroupFeatures, v2Files } from './cgroup-files.js';
 import type { CgroupFiles } from './cgroupfs.js';
@@ -41,8 +42,12 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
       if (!isThere(directory)) return undefined;
       const contentOf = (file: string): string => readOrEmpty(join(directory, file));
       const [memory, [quota = 'max']] = [contentOf('memory.max'), contentOf('cpu.max').split(' ')];
+      const high = contentOf('memory.high');
       return {
         memory: memory === '' || memory === 'max' ? undefined : BigInt(memory),
+        memoryMin: protection(contentOf('memory.min')),
+        memoryLow: protection(contentOf('memory.low')),
+        memoryHigh: high === '' || high === 'max' ? NO_LIMIT : BigInt(high),
         cpuQuota: quota === '' || quota === 'max' ? -1 : Number(quota),
         cpuWeight: Number(contentOf('cpu.weight') || 1),
         memoryUsage: BigInt(contentOf('memory.current') || 0),
@@ -59,6 +64,10 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
     },
   };
 };
+
+/** Without a number everything is protected. */
+const protection = (content: string): bigint => (content === 'max' ? ALL : BigInt(content || 0));
+const ALL = 1n << 62n;
 
 /**
  * Enables the controllers for the children of the cgroup, one by one, so that one that is not available does not

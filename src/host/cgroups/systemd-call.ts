@@ -85,7 +85,7 @@ const U64_MAX = (1n << 64n) - 1n;
 const QUOTA_STEP = 10_000n;
 
 const resourceProperties = (
-  { cpuShares, cpuQuota, cpuPeriod, memory, pids, cpus }: CgroupResources,
+  { cpuShares, cpuQuota, cpuPeriod, memory, memoryMin, memoryLow, memoryHigh, pids, cpus }: CgroupResources,
   { cgroupVersion, systemdVersion }: SystemdFeatures,
 ): readonly Property[] => {
   const isV2 = cgroupVersion === 2;
@@ -96,6 +96,13 @@ const resourceProperties = (
       : [['CPUShares', 't', String(cpuShares)]];
   return [
     ...(memory ? [[isV2 ? 'MemoryMax' : 'MemoryLimit', 't', String(memory)] as const] : []),
+    ...(isV2
+      ? [
+          ...number('MemoryMin', memoryMin),
+          ...number('MemoryLow', memoryLow),
+          ...number('MemoryHigh', memoryHigh !== undefined && memoryHigh < 0n ? U64_MAX : memoryHigh),
+        ]
+      : []),
     ...cpu,
     ...(cpuPeriod && systemdVersion >= 242 ? [['CPUQuotaPeriodUSec', 't', String(cpuPeriod)] as const] : []),
     ...(cpuQuota ? [['CPUQuotaPerSecUSec', 't', String(quotaPerSecond(cpuQuota, cpuPeriod))] as const] : []),
@@ -105,6 +112,9 @@ const resourceProperties = (
       : []),
   ];
 };
+
+const number = (name: string, value: bigint | undefined): readonly Property[] =>
+  value === undefined ? [] : [[name, 't', String(value)]];
 
 /** Returns microseconds of CPU time per second, rounded up; the maximum for no limit. */
 const quotaPerSecond = (quota: number, period = 100_000): bigint => {

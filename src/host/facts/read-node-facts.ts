@@ -8,12 +8,15 @@ import { isShortage } from '../../model/values/file-error.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import type { Logger } from '../../streams/ports/logger.js';
+import type { MemoryQos } from '../../model/cgroups/memory-qos.js';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
 import { processorCount } from './processor-count.js';
+import { pageSize } from './page-size.js';
 import { readInterfaces } from './read-interfaces.js';
 import { isThere, namesIfThere, readIfThere } from '../files/read-if-there.js';
 import { hasSelinux } from './selinux.js';
+import { totalSwap } from './swap.js';
 
 /** The settings of the node; all other facts are read from the machine. */
 export interface NodeSettings {
@@ -50,6 +53,15 @@ export interface NodeSettings {
   readonly cpuCfsQuota?: boolean;
   readonly cpuCfsQuotaPeriodMicros?: number;
   readonly seccompDefault?: boolean;
+  /** The containers of Burstable pods may use swap: `memorySwap.swapBehavior` LimitedSwap. Off unless given; needs cgroup v2. */
+  readonly sharesSwap?: boolean;
+  /** Gate MemoryQoS: how the memory of pods is throttled and kept. Neither unless given; needs cgroup v2. */
+  readonly memoryQos?: {
+    readonly throttlingFactor?: number | undefined;
+    readonly keepsRequests: boolean;
+    /** Bytes of the machine that are not for pods. */
+    readonly reserved: bigint;
+  };
   /** Without memory, the kernel kills one process instead of the container. Always so without cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
@@ -77,6 +89,7 @@ export const readNodeFacts = (
 ): NodeFacts => {
   const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
   const isCgroup2 = isThere('/sys/fs/cgroup/cgroup.controllers');
+  const limitsSwap = isCgroup2 && isThere(join('/sys/fs/cgroup', ownCgroup(), 'memory.swap.max'));
   const resolvConf = resolvConfPath === '' ? undefined : readResolvConf(resolvConfPath, log);
   return {
     rootDirectory: settings.rootDirectory,
@@ -109,6 +122,7 @@ export const readNodeFacts = (
     readsEnvFiles: settings.readsEnvFiles ?? true,
     ...(settings.defaultSysctls && { defaultSysctls: settings.defaultSysctls }),
     memoryCapacity: BigInt(totalmem()),
+    pageSize: pageSize(),
     hugePageSizes: hugePages().map(({ pageBytes }) => pageBytes),
     ...(resolvConf ? { resolvConf } : {}),
     clusterDns: settings.clusterDns ?? [],
@@ -118,7 +132,9 @@ export const readNodeFacts = (
     cpuCfsQuotaPeriodMicros: settings.cpuCfsQuotaPeriodMicros ?? 100_000,
     seccompDefault: settings.seccompDefault ?? false,
     killsWholeContainerOnOom: isCgroup2 && settings.singleProcessOomKill !== true,
-    limitsSwap: isCgroup2 && isThere(join('/sys/fs/cgroup', ownCgroup(), 'memory.swap.max')),
+    limitsSwap,
+    ...(limitsSwap && settings.sharesSwap && { sharedSwap: totalSwap() }),
+    ...(isCgroup2 && { memoryQos: memoryQos(settings.memoryQos, BigInt(totalmem())) }),
     thermalThrottlePaths: namesIfThere('/sys/devices/system/cpu')
       .filter((name) => /^cpu\d+$/.test(name))
       .map((name) => `/sys/devices/system/cpu/${name}/thermal_throttle`)
@@ -163,6 +179,13 @@ const nodeAddresses = (): readonly string[] => {
       .toSorted((a, b) => Number(isIpv4(b)) - Number(isIpv4(a))),
   );
   return outward.find((addresses) => addresses.length > 0) ?? [];
+};
+
+/** A throttling factor counts only with the memory that it divides. */
+const memoryQos = (settings: NodeSettings['memoryQos'], memory: bigint): MemoryQos => {
+  const { throttlingFactor: factor, keepsRequests = false, reserved = 0n } = settings ?? {};
+  const nodeMemory = memory > reserved ? memory - reserved : 0n;
+  return { keepsRequests, ...(factor !== undefined && { throttling: { factor, nodeMemory, pageSize: pageSize() } }) };
 };
 
 const ownCgroup = (): string => /^0::(.*)$/m.exec(readIfThere('/proc/self/cgroup') ?? '')?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** The resources of a cgroup. An absent field, and a limit of 0, keep the kernel's own value. */
+/** The resources of a cgroup. An absent field keeps the value that the kernel has, and so does a 0 unless it says otherwise. */
 export interface CgroupResources {
   /** The weight against siblings, 2 to 262144, in the scale of cgroup v1. */
   readonly cpuShares?: number;
@@ -8,6 +8,12 @@ export interface CgroupResources {
   readonly cpuPeriod?: number;
   /** Bytes. */
   readonly memory?: bigint;
+  /** Bytes that are never reclaimed; 0 for none. Needs cgroup v2. */
+  readonly memoryMin?: bigint;
+  /** Bytes that are reclaimed last; 0 for none. Needs cgroup v2. */
+  readonly memoryLow?: bigint;
+  /** Bytes from which on processes are slowed down; -1 for no such limit. Needs cgroup v2. */
+  readonly memoryHigh?: bigint;
   /** Tasks, that is processes and threads. */
   readonly pids?: bigint;
   /** Bytes by bytes per page. The limit of an absent size is zero. */
@@ -26,6 +32,10 @@ export interface CgroupReading {
   readonly cpuShares?: number;
   /** The weight in the scale of cgroup v2; absent under cgroup v1. */
   readonly cpuWeight?: number;
+  /** The settings of memory as in the resources; absent under cgroup v1. */
+  readonly memoryMin?: bigint;
+  readonly memoryLow?: bigint;
+  readonly memoryHigh?: bigint;
   /** The bytes that its processes use, with the cache of files. */
   readonly memoryUsage: bigint;
 }

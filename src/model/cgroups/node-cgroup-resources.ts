@@ -54,16 +54,20 @@ export const kubepodsResources = (
   amountsToResources(settings.enforced.includes('pods') ? allocatableForPods(capacity, settings) : capacity);
 
 /**
- * The resources of a reserved part of the system: all that it reserves, or only its weight. Source:
+ * The resources of a reserved part of the system: all that it reserves, or only its weight. Its memory can be kept for it. Source:
  * getCgroupConfigInternal.
  */
 export const reservedResources = (
   reserved: Readonly<Record<string, string>>,
-  { compressibleOnly }: { readonly compressibleOnly: boolean },
+  { compressibleOnly, keepsMemory = false }: { readonly compressibleOnly: boolean; readonly keepsMemory?: boolean },
 ): CgroupResources => {
   const amounts: ResourceAmounts = new Map(Object.entries(reserved).map(([name, text]) => [name, quantity(text)]));
   const { cpuShares: shares, ...rest } = amountsToResources(amounts);
-  return { ...(shares !== undefined && { cpuShares: shares }), ...(!compressibleOnly && rest) };
+  return {
+    ...(shares !== undefined && { cpuShares: shares }),
+    ...(!compressibleOnly && rest),
+    ...(!compressibleOnly && keepsMemory && rest.memory !== undefined && { memoryMin: rest.memory }),
+  };
 };
 
 /**

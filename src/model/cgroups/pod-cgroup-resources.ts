@@ -5,7 +5,10 @@ import { amountsOf, podAmountsWithOverhead } from '../resources/pod-resources.js
 import { qosClass } from '../pod-status/qos.js';
 import { milliValue, unitValue } from '../resources/quantity.js';
 import type { CgroupResources } from './cgroup-resources.js';
+import { podMemoryResources } from './memory-qos.js';
 import { hugePagesIn } from './node-cgroup-resources.js';
+
+export type PodCgroupFacts = Pick<NodeFacts, 'cpuCfsQuota' | 'cpuCfsQuotaPeriodMicros' | 'memoryQos'>;
 
 /**
  * Returns the resources of a new pod cgroup. Limits count for the pod as a whole only if every container has one.
@@ -14,11 +17,7 @@ import { hugePagesIn } from './node-cgroup-resources.js';
  */
 export const podCgroupResources = (
   pod: Pod,
-  {
-    podPidsLimit,
-    cpuCfsQuota,
-    cpuCfsQuotaPeriodMicros,
-  }: Pick<NodeFacts, 'cpuCfsQuota' | 'cpuCfsQuotaPeriodMicros'> & { readonly podPidsLimit: number },
+  { podPidsLimit, cpuCfsQuota, cpuCfsQuotaPeriodMicros, memoryQos }: PodCgroupFacts & { readonly podPidsLimit: number },
 ): CgroupResources => {
   const requests = podAmountsWithOverhead(pod, 'requests');
   const limits = podAmountsWithOverhead(pod, 'limits');
@@ -42,6 +41,7 @@ export const podCgroupResources = (
   };
   return {
     ...ofClass(),
+    ...podMemoryResources(pod, memoryQos),
     ...(podPidsLimit > 0 && { pids: BigInt(podPidsLimit) }),
     hugePages: hugePagesIn(requests),
   };

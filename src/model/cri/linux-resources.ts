@@ -1,9 +1,11 @@
 import type { DeepPartial, LinuxContainerResources } from '../../generated/runtime/v1/api.js';
+import { containerMemory, memoryFiles, NO_MEMORY_FILES } from '../cgroups/memory-qos.js';
 import type { NodeFacts } from '../node/node-facts.js';
 import { type Container, isCriticalPod, isSidecar, type Pod } from '../pod/pod.js';
 import { amountsOf, podAmounts, type ResourceAmounts } from '../resources/pod-resources.js';
 import { qosClass } from '../pod-status/qos.js';
 import { milliValue, unitValue } from '../resources/quantity.js';
+import { swapShare } from './swap-share.js';
 
 const [MIN_SHARES, MAX_SHARES] = [2, 262_144];
 const MIN_QUOTA_MICROS = 1_000;
@@ -33,16 +35,23 @@ export const toLinuxResources = (
   memoryLimitInBytes: unitValue(limits.get('memory') ?? 0n),
 });
 
-/** Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go generateLinuxContainerResources. */
+/**
+ * Returns the settings of the cgroup of a container; `isUpdate` for one that exists, which may have settings that are not wanted any more.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go generateLinuxContainerResources.
+ */
 export const containerLinuxResources = (
   pod: Pod,
   container: Container,
   node: NodeFacts,
+  { isUpdate = false }: { readonly isUpdate?: boolean } = {},
 ): DeepPartial<LinuxContainerResources> => {
   const limits = limitsWithin(pod, container);
   const unified = {
     ...(node.killsWholeContainerOnOom && { 'memory.oom.group': '1' }),
-    ...(node.limitsSwap && { 'memory.swap.max': '0' }),
+    ...(node.limitsSwap && { 'memory.swap.max': String(swapShare(pod, container, node) ?? 0n) }),
+    ...(node.memoryQos && isUpdate && NO_MEMORY_FILES),
+    ...(node.memoryQos && memoryFiles(containerMemory(pod, container, node.memoryQos))),
   };
   return {
     ...toLinuxResources({ requests: amountsOf(container, 'requests'), limits }, node),

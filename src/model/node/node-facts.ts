@@ -1,4 +1,5 @@
 import type { AdmissionFacts } from '../admission/admission-facts.js';
+import type { MemoryQos } from '../cgroups/memory-qos.js';
 import type { SecurityField } from '../manifest/security-fields.js';
 
 /** The configuration of a resolver. */
@@ -34,6 +35,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly nodeIps: readonly string[];
   /** Bytes of memory of the machine; more than 0. */
   readonly memoryCapacity: bigint;
+  /** Bytes per page: the kernel rounds amounts of memory down to whole pages. */
+  readonly pageSize: bigint;
   /** Bytes per page of each kind of huge page that the kernel has. */
   readonly hugePageSizes: readonly bigint[];
   /** The host's resolver configuration; absent if pods do not inherit it. */
@@ -58,6 +61,10 @@ export interface NodeFacts extends AdmissionFacts {
   readonly defaultSysctls?: Readonly<Record<string, string>>;
   /** cgroup v2 with the swap controller. */
   readonly limitsSwap: boolean;
+  /** Bytes of swap that the containers of Burstable pods share by their requests; without it they get none. */
+  readonly sharedSwap?: number;
+  /** How the memory of pods is kept and throttled; absent under cgroup v1, which has no means for it. */
+  readonly memoryQos?: MemoryQos;
   /** The number of directories `/sys/devices/system/cpu/cpu<N>/thermal_throttle`. */
   readonly thermalThrottlePaths: readonly string[];
 }
@@ -74,6 +81,8 @@ export const TELLING_FACTS = [
     'containerStopSignals',
     'readsEnvFiles',
     'resizesPods',
+    'limitsSwap',
+    'sharedSwap',
     'nodeIps',
   ] as const),
   ...(['resolvConf', 'clusterDns', 'clusterDomain', 'hasCluster'] as const),

@@ -1,5 +1,6 @@
 import { type Admission, type AdmissionContext, decideAdmission } from '../admission/decide-admission.js';
-import { allocatedOfPod, hasOtherPodAmounts } from '../pod/allocated-resources.js';
+import { type SwapFacts, swapShare } from '../cri/swap-share.js';
+import { allocatedOfPod, hasOtherPodAmounts, isSameAmount } from '../pod/allocated-resources.js';
 import type { Pod } from '../pod/pod.js';
 import type { PendingResize } from './pod-resizes.js';
 
@@ -26,6 +27,9 @@ export const decideResize = (
   if (!context.resizesPods && hasOtherPodAmounts(asked, allocatedOfPod(has))) {
     return { kind: 'pending', reason: 'Infeasible', message: NO_POD_LEVEL, detail: 'plr_feature_gate_off' };
   }
+  if (swapsWhatChanges(asked, has, context.swap)) {
+    return { kind: 'pending', reason: 'Infeasible', message: NO_SWAP, detail: 'swap_limitation' };
+  }
   const admission = decideAdmission(asked, others, context);
   if (admission.kind === 'admitted') return { kind: 'allocated', admission };
   return { kind: 'pending', reason: 'Deferred', message: admission.rejection.message };
@@ -34,9 +38,24 @@ export const decideResize = (
 export interface ResizeContext extends AdmissionContext {
   /** Gate InPlacePodLevelResourcesVerticalScaling: also the amounts of a pod as a whole can be changed. */
   readonly resizesPods: boolean;
+  /** Who may use swap. */
+  readonly swap: SwapFacts;
 }
 
 const NO_POD_LEVEL = 'InPlacePodLevelResourcesVerticalScaling is disabled';
+
+const NO_SWAP = 'In-place resize of containers with swap is not supported.';
+
+/** Whether a container that may swap, or would then, asks for another amount of memory without a restart. */
+const swapsWhatChanges = (asked: Pod, has: Pod, swap: SwapFacts): boolean =>
+  asked.spec.containers.some((container) => {
+    const before = has.spec.containers.find(({ name }) => name === container.name);
+    if (!before || isSameAmount(container.resources?.requests?.memory, before.resources?.requests?.memory))
+      return false;
+    const policy = before.resizePolicy?.find(({ resourceName }) => resourceName === 'memory');
+    if (policy?.restartPolicy === 'RestartContainer') return false;
+    return swapShare(asked, container, swap) !== undefined || swapShare(has, before, swap) !== undefined;
+  });
 
 /** A pod whose source asks for other amounts than it has. */
 export interface ResizedPod {

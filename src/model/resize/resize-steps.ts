@@ -1,4 +1,5 @@
 import type { CgroupReading, CgroupResources } from '../cgroups/cgroup-resources.js';
+import { NO_LIMIT } from '../cgroups/memory-qos.js';
 import { cpuWeight } from '../cgroups/cpu-weight.js';
 import type { Amounts } from '../pod/allocated-resources.js';
 import type { Container } from '../pod/pod.js';
@@ -15,6 +16,8 @@ export interface ResizeInput {
   /** The cgroup of the pod: what it should have, and what it has; undefined if pods have no cgroups. */
   readonly cgroup: { readonly desired: CgroupResources; readonly has: CgroupReading } | undefined;
   readonly updates: readonly ContainerUpdate[];
+  /** Bytes: the kernel rounds amounts of memory down to whole pages. */
+  readonly pageSize: bigint;
 }
 
 /**
@@ -23,9 +26,9 @@ export interface ResizeInput {
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doPodResizeAction, updatePodContainerResources
  */
-export const resizeSteps = ({ cgroup, updates }: ResizeInput): readonly ResizeStep[] =>
+export const resizeSteps = ({ cgroup, updates, pageSize }: ResizeInput): readonly ResizeStep[] =>
   RESIZABLE_IN_ORDER.flatMap((resource) => {
-    const ofPod = cgroup ? podWrites(resource, cgroup.desired, cgroup.has) : [];
+    const ofPod = cgroup ? podWrites(resource, cgroup.desired, cgroup.has, pageSize) : [];
     const pod = (grows: boolean): readonly ResizeStep[] =>
       ofPod.filter((write) => write.grows === grows).map(({ resources }) => ({ kind: 'pod', resource, resources }));
     return [...pod(true), ...containerSteps(resource, updates), ...pod(false).toReversed()];
@@ -34,16 +37,23 @@ export const resizeSteps = ({ cgroup, updates }: ResizeInput): readonly ResizeSt
 const RESIZABLE_IN_ORDER: readonly Resizable[] = ['memory', 'cpu'];
 
 /** A limit that is not wanted any more stays. No limit is less than any: the pod gets one before its containers. */
-const podWrites = (resource: Resizable, desired: CgroupResources, has: CgroupReading) => {
+const podWrites = (resource: Resizable, desired: CgroupResources, has: CgroupReading, pageSize: bigint) => {
   const write = <T extends number | bigint>(
     wanted: T | undefined,
     present: T,
     resources: CgroupResources,
   ): readonly { readonly grows: boolean; readonly resources: CgroupResources }[] =>
     wanted === undefined || wanted === present ? [] : [{ grows: wanted > present, resources }];
-  const { memory, cpuQuota, cpuPeriod, cpuShares } = desired;
+  const { memory, memoryMin, memoryLow, memoryHigh, cpuQuota, cpuPeriod, cpuShares } = desired;
+  const inPages = (bytes: bigint | undefined) =>
+    bytes === undefined || bytes === NO_LIMIT ? bytes : bytes - (bytes % pageSize);
   return resource === 'memory'
-    ? write(memory || undefined, has.memory ?? -1n, { memory })
+    ? [
+        ...write(inPages(memory || undefined), has.memory ?? NO_LIMIT, { memory }),
+        ...write(inPages(memoryMin), has.memoryMin ?? 0n, { memoryMin }),
+        ...write(inPages(memoryLow), has.memoryLow ?? 0n, { memoryLow }),
+        ...write(inPages(memoryHigh), has.memoryHigh ?? NO_LIMIT, { memoryHigh }),
+      ]
     : [
         ...write(cpuQuota || undefined, has.cpuQuota, { cpuQuota, cpuPeriod }),
         ...write(weightIn(has, cpuShares), has.cpuWeight ?? has.cpuShares ?? 0, { cpuShares }),

@@ -37,7 +37,8 @@ export interface NodeCgroups {
   readonly capacity: ResourceAmounts;
 }
 
-export interface NodeCgroupsOptions extends NodeCgroups, Pick<PodCgroupsOptions, 'activePods' | 'log' | 'scheduler'> {
+export interface NodeCgroupsOptions
+  extends NodeCgroups, Pick<PodCgroupsOptions, 'activePods' | 'log' | 'node' | 'scheduler'> {
   readonly recordEvent: RecordEvent;
 }
 
@@ -117,9 +118,15 @@ const makeTiers = (options: NodeCgroupsOptions): Observable<never> =>
       const resources = tierResources(tier, [], options.cgroups.hugePageSizes);
       // Pods of an earlier run may be in it: the weight is set with the first update of all weights.
       const { hugePages } = resources;
-      return createUnlessThere(options, name, resources, () => options.cgroups.update(name, { hugePages }));
+      const { memoryLow } = nothingKept(options);
+      const reset = { hugePages, ...(tier === 'burstable' && memoryLow !== undefined && { memoryLow }) };
+      return createUnlessThere(options, name, resources, () => options.cgroups.update(name, reset));
     }),
   );
+
+/** An agent with other settings may have kept memory for pods. */
+const nothingKept = ({ node: { memoryQos } }: NodeCgroupsOptions): Pick<CgroupResources, 'memoryMin' | 'memoryLow'> =>
+  memoryQos && !memoryQos.keepsRequests ? { memoryMin: 0n, memoryLow: 0n } : {};
 
 const createUnlessThere = (
   { cgroups, log }: NodeCgroupsOptions,
@@ -156,14 +163,19 @@ const enforceKubepods = (options: NodeCgroupsOptions): Observable<never> => {
   );
 };
 
-const resourcesOfKubepods = ({ cgroups: { allCpus }, capacity, settings }: NodeCgroupsOptions): CgroupResources => ({
-  ...kubepodsResources(capacity, settings),
-  ...(allCpus !== undefined && { cpus: allCpus }),
-});
+const resourcesOfKubepods = (options: NodeCgroupsOptions): CgroupResources => {
+  const { allCpus } = options.cgroups;
+  return {
+    ...kubepodsResources(options.capacity, options.settings),
+    ...(allCpus !== undefined && { cpus: allCpus }),
+    ...nothingKept(options),
+  };
+};
 
 /** Limits the parts of the system outside of pods. The administrator creates their cgroups; a missing one is an error. */
 const enforceReserved = (options: NodeCgroupsOptions): Observable<never> => {
-  const { settings } = options;
+  const { settings, node } = options;
+  const keepsMemory = node.memoryQos?.keepsRequests === true;
   const { enforced, systemReserved, systemReservedCgroup, kubeReserved, kubeReservedCgroup } = settings;
   return concat(
     ...(
@@ -173,7 +185,7 @@ const enforceReserved = (options: NodeCgroupsOptions): Observable<never> => {
       ] as const
     ).flatMap(([who, reserved, path]) => [
       ...(enforced.includes(`${who}-reserved`)
-        ? [enforceOne(options, who, path, reservedResources(reserved, { compressibleOnly: false }))]
+        ? [enforceOne(options, who, path, reservedResources(reserved, { compressibleOnly: false, keepsMemory }))]
         : []),
       ...(enforced.includes(`${who}-reserved-compressible`)
         ? [enforceOne(options, who, path, reservedResources(reserved, { compressibleOnly: true }))]

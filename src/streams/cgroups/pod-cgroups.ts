@@ -17,18 +17,19 @@ import {
 import type { CgroupName } from '../../model/cgroups/cgroup-name.js';
 import type { CgroupReading, CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { CgroupSettings } from '../../model/cgroups/cgroup-settings.js';
+import { keptForPods, type MemoryQos } from '../../model/cgroups/memory-qos.js';
 import { tierResources } from '../../model/cgroups/node-cgroup-resources.js';
 import {
   type FoundPodCgroup,
+  kubepodsCgroup,
   podCgroup,
   podCgroupsAmong,
   podParents,
   QOS_TIERS,
   tierCgroup,
 } from '../../model/cgroups/pod-cgroup-name.js';
-import { podCgroupResources } from '../../model/cgroups/pod-cgroup-resources.js';
+import { type PodCgroupFacts, podCgroupResources } from '../../model/cgroups/pod-cgroup-resources.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { NodeFacts } from '../../model/node/node-facts.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { Cgroups } from '../ports/cgroups.js';
 import type { Logger } from '../ports/logger.js';
@@ -42,7 +43,7 @@ export interface PodCgroups {
   readonly resourcesOf: (pod: Pod) => CgroupResources | undefined;
   /** Emits whether the cgroup exists in all hierarchies. */
   readonly exists: (pod: Pod) => Observable<boolean>;
-  /** Updates the weights of the QoS classes and creates the cgroup, unless it exists. */
+  /** Updates the QoS classes and creates the cgroup, unless it exists. */
   readonly ensure: (pod: Pod) => Observable<never>;
   /** Emits once what the cgroup has; undefined if it does not exist, or if pods have none. */
   readonly read: (pod: Pod) => Observable<CgroupReading | undefined>;
@@ -50,14 +51,14 @@ export interface PodCgroups {
   readonly set: (pod: Pod, resources: CgroupResources) => Observable<never>;
   /** Kills the processes in it and removes it. A missing cgroup is no error. */
   readonly destroy: (pod: Pod) => Observable<never>;
-  /** Updates the weights of the QoS classes. Errors: none; failures are logged. */
+  /** Updates the weights of the QoS classes, and the memory that is kept for them. Errors: none; failures are logged. */
   readonly weigh: () => Observable<never>;
 }
 
 export interface PodCgroupsOptions {
   readonly cgroups: Cgroups;
   readonly settings: Pick<CgroupSettings, 'root' | 'podPidsLimit'>;
-  readonly node: Pick<NodeFacts, 'cpuCfsQuota' | 'cpuCfsQuotaPeriodMicros'>;
+  readonly node: PodCgroupFacts;
   /** The wanted pods that have not ended; the weight of a class depends on them. */
   readonly activePods: () => readonly Pod[];
   readonly log: Logger;
@@ -135,21 +136,21 @@ export const createCgroup = (
   );
 
 /**
- * Writes the weights of the QoS classes, and again if the pods have changed meanwhile: of several writes at the same time, the last
- * one leaves the current weights.
+ * Writes the weights of the QoS classes and the memory that is kept for them, and again if the pods have changed meanwhile: of several
+ * writes at the same time, the last one leaves the current values.
  */
 export const weighTiers = (
-  options: Pick<PodCgroupsOptions, 'cgroups' | 'settings' | 'activePods' | 'log'>,
+  options: Pick<PodCgroupsOptions, 'cgroups' | 'settings' | 'node' | 'activePods' | 'log'>,
 ): Observable<never> =>
   defer(() => {
-    const { cgroups, settings, activePods, log } = options;
-    const weights = () => QOS_TIERS.map((tier) => tierResources(tier, activePods(), cgroups.hugePageSizes));
-    const before = weights();
-    const isDue = () => weights().some(({ cpuShares }, index) => cpuShares !== before[index]?.cpuShares);
-    const updates = QOS_TIERS.map((tier, index) =>
-      cgroups.update(tierCgroup(settings.root, tier), before[index] ?? {}).pipe(
+    const { cgroups, settings, node, activePods, log } = options;
+    const wanted = () => classResources(activePods(), settings.root, cgroups.hugePageSizes, node.memoryQos);
+    const before = wanted();
+    const isDue = () => wanted().some((one, index) => !hasSameShare(one.resources, before[index]?.resources));
+    const updates = before.map(({ name, resources }) =>
+      cgroups.update(name, resources).pipe(
         catchError((error: unknown) => {
-          log.warn({ tier, error: errorText(error) }, 'cannot set the weight of a QoS class');
+          log.warn({ cgroup: name.join('/'), error: errorText(error) }, 'cannot set the share of a QoS class');
           return EMPTY;
         }),
       ),
@@ -159,6 +160,27 @@ export const weighTiers = (
       defer(() => (isDue() ? weighTiers(options) : EMPTY)),
     );
   });
+
+/** The parts of the pods as a whole and of the QoS classes that depend on the pods. */
+const classResources = (
+  active: readonly Pod[],
+  root: CgroupName,
+  hugePageSizes: readonly bigint[],
+  memoryQos: MemoryQos | undefined,
+): readonly { readonly name: CgroupName; readonly resources: CgroupResources }[] => {
+  const kept = memoryQos?.keepsRequests ? keptForPods(active) : undefined;
+  return [
+    // More for all of them first: a cgroup passes on only what it has.
+    ...(kept ? [{ name: kubepodsCgroup(root), resources: kept.all }] : []),
+    ...QOS_TIERS.map((tier) => ({
+      name: tierCgroup(root, tier),
+      resources: { ...tierResources(tier, active, hugePageSizes), ...(tier === 'burstable' && kept?.burstable) },
+    })),
+  ];
+};
+
+const hasSameShare = (one: CgroupResources, other: CgroupResources = {}): boolean =>
+  one.cpuShares === other.cpuShares && one.memoryMin === other.memoryMin && one.memoryLow === other.memoryLow;
 
 /** All cgroups of pods, each once. */
 export const listPodCgroups = (

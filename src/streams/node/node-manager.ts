@@ -15,6 +15,7 @@ import {
 import { nodePath } from '../../model/kube-api/api-paths.js';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
+import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeEvent, NodeStatusFacts } from '../../model/node/node-status.js';
 import { type ApiClient, apiClient } from '../cluster/api-client.js';
@@ -82,6 +83,9 @@ export interface NodeManager {
   readonly refresh$: Observable<never>;
 }
 
+const MAY_SWAP =
+  'This machine swaps, and its kernel cannot keep a tmpfs out of the swap: Secrets and other volumes in memory may come to the disk';
+
 /** Makes the manager of the Node and its lease. Source: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/kubelet.go */
 export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions): NodeManager => {
   const { client, recordEvent, metrics, random, log, scheduler, wallClock } = ports;
@@ -105,7 +109,13 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
     node ?? (known && initialNode(settings, known).node);
 
   // The new Node is known before the first request to the API server; a machine that cannot be read is logged later.
-  const first$ = facts$.pipe(catchError(() => EMPTY));
+  const first$ = facts$.pipe(
+    tap(({ machine: { swapBytes, kernelVersion } }) => {
+      if (swapBytes === 0n || hasTmpfsNoswap(kernelVersion)) return;
+      recordNodeEvent({ type: 'Warning', reason: 'PossibleMemoryBackedVolumesOnDisk', message: MAY_SWAP });
+    }),
+    catchError(() => EMPTY),
+  );
 
   return {
     view$: defer(() => {

@@ -101,14 +101,14 @@ export const resizePod =
     });
 
 const inputOf = (
-  { pod }: PodSyncContext,
+  { pod, ports: { node } }: PodSyncContext,
   updates: readonly ContainerUpdate[],
   { podCgroups }: ResizePodPorts,
 ): Observable<ResizeInput> =>
   podCgroups.read(pod).pipe(
     map((has) => {
       const desired = podCgroups.resourcesOf(pod);
-      return { cgroup: has && desired ? { desired, has } : undefined, updates };
+      return { cgroup: has && desired ? { desired, has } : undefined, updates, pageSize: node.pageSize };
     }),
   );
 
@@ -152,7 +152,7 @@ const containerWrite = (
 ): Observable<never> => {
   const { pod, ports } = context;
   const { name } = container;
-  const linux = containerLinuxResources(pod, { ...container, resources: amounts }, ports.node);
+  const linux = containerLinuxResources(pod, { ...container, resources: amounts }, ports.node, { isUpdate: true });
   const call$ = ports.runtime.updateContainerResources({ containerId: id, linux });
   return concat(
     journaled(context, 'UpdateContainerResources', { target: id, container: name }, call$).pipe(ignoreElements()),

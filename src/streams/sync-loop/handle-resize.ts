@@ -46,6 +46,7 @@ const tried = (context: LoopContext, resized: ResizedPod, trigger: ResizeTrigger
   const decision = decideResize(resized, others, {
     ...{ admit, isPreempted: (other) => victims.has(other) },
     resizesPods: node.resizesPods ?? true,
+    swap: node,
   });
   if (decision.kind === 'pending') {
     const { reason, message, detail } = decision;

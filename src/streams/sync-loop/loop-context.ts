@@ -8,6 +8,7 @@ import type { RecordJournal } from '../ports/record-journal.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import type { ManifestReferences } from '../references/manifest-references.js';
 import type { KubeletState } from './kubelet-state.js';
+import type { SwapFacts } from '../../model/cri/swap-share.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import type { PodGuard } from './pod-guard.js';
 
@@ -16,7 +17,7 @@ export interface LoopContext {
   readonly state: KubeletState;
   readonly admit: Admit;
   readonly guard: PodGuard;
-  readonly node: Pick<NodeFacts, 'resizesPods'>;
+  readonly node: Pick<NodeFacts, 'resizesPods'> & SwapFacts;
   /** Keeps the objects of a source for its pods; absent in a cluster, where pods read those of the API server. */
   readonly setObjects?: ManifestReferences['setObjects'] | undefined;
   /** Measures the start of pods of the API; absent on a node without an API server. */

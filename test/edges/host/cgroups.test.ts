@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cgroupCapacity, hostCgroups, isCgroupV1 } from '../../../src/host/cgroups/host-cgroups.js';
 import { cgroupfs } from '../../../src/host/cgroups/cgroupfs.js';
 import { cgroupV2 } from '../../../src/host/cgroups/cgroup-v2.js';
+import type { CgroupResources } from '../../../src/model/cgroups/cgroup-resources.js';
 import { isAlive, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { destroyCgroup } from '../../../src/streams/cgroups/destroy-cgroup.js';
 import type { Cgroups } from '../../../src/streams/ports/cgroups.js';
@@ -125,8 +127,9 @@ onThisMachine('cgroups of this machine', () => {
     expect(await lastValueFrom(cgroups.read(pod()))).toBeUndefined();
     await all(cgroups.create(pod(), {}));
     const weight = mounts.version === 2 ? { cpuWeight: 100 } : { cpuShares: 1024 };
+    const kept = mounts.version === 2 ? { memoryMin: 0n, memoryLow: 0n, memoryHigh: -1n } : {};
     expect(await lastValueFrom(cgroups.read(pod()))).toEqual({
-      ...{ ...weight, memory: undefined, cpuQuota: -1 },
+      ...{ ...weight, ...kept, memory: undefined, cpuQuota: -1 },
       memoryUsage: expect.any(BigInt) as bigint,
     });
     await all(cgroups.update(pod(), resources));
@@ -202,6 +205,46 @@ onThisMachine('cgroups of this machine', () => {
     for (const name of many) await all(cgroups.create(name, {}));
     await Promise.all([1, 2, 3].map(() => all(destroyCgroup(cgroups, pod(), asyncScheduler))));
     expect(await lastValueFrom(cgroups.children(pod().slice(0, 3)))).toEqual([]);
+  });
+});
+
+/** The files that a kernel has in a cgroup of v2, in a directory: what is written and read, without its effect. */
+describe('the files of a cgroup of v2', () => {
+  const KERNEL = { 'memory.max': 'max', 'memory.min': '0', 'memory.low': '0', 'memory.high': 'max' };
+  const files = { 'cgroup.controllers': 'cpu memory', 'cpu.max': 'max 100000', 'cpu.weight': '100', ...KERNEL };
+  let mountPoint: string;
+  beforeEach(() => {
+    mountPoint = mkdtempSync(join(tmpdir(), 'rx-v2-'));
+    writeFileSync(join(mountPoint, 'cgroup.controllers'), 'cpu memory\n');
+    mkdirSync(join(mountPoint, 'pod'));
+    for (const [name, content] of Object.entries({ ...files, 'memory.current': '8192' }))
+      writeFileSync(join(mountPoint, 'pod', name), `${content}\n`);
+  });
+  afterEach(() => rmSync(mountPoint, { recursive: true }));
+  const contents = () => Object.keys(KERNEL).map((name) => read(mountPoint, 'pod', name));
+
+  it('hold the memory that is kept and throttled, until it is taken back', async () => {
+    const cgroups = cgroupfs(cgroupV2({ mountPoint, controllers: [], version: 2 }, []));
+    const write = (resources: CgroupResources) => all(cgroups.update(['pod'], resources));
+    const shown = async () => {
+      const { memoryMin, memoryLow, memoryHigh } = (await lastValueFrom(cgroups.read(['pod']))) ?? {};
+      return [memoryMin, memoryLow, memoryHigh];
+    };
+    expect(await shown()).toEqual([0n, 0n, -1n]);
+
+    await write({ memoryMin: 4096n, memoryLow: 8192n, memoryHigh: 12_288n });
+    expect(contents()).toEqual(['max', '4096', '8192', '12288']);
+    expect(await shown()).toEqual([4096n, 8192n, 12_288n]);
+
+    await write({ cpuShares: 1024 });
+    expect(contents()).toEqual(['max', '4096', '8192', '12288']);
+
+    // The kernel has a new value in a file; a directory would keep the end of the longer one.
+    for (const name of Object.keys(KERNEL)) writeFileSync(join(mountPoint, 'pod', name), '');
+    await write({ memoryMin: 0n, memoryLow: 0n, memoryHigh: -1n });
+    expect(contents()).toEqual(['', '0', '0', 'max']);
+    writeFileSync(join(mountPoint, 'pod', 'memory.low'), 'max\n');
+    expect(await shown()).toEqual([0n, 2n ** 62n, -1n]);
   });
 });
 

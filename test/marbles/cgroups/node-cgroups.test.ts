@@ -1,5 +1,6 @@
 import { catchError, concat, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { MemoryQos } from '../../../src/model/cgroups/memory-qos.js';
 import type { CgroupSettings } from '../../../src/model/cgroups/cgroup-settings.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { quantity } from '../../../src/model/resources/quantity.js';
@@ -19,16 +20,28 @@ const asking: Pod = aPod({
   spec: { containers: [{ name: 'main', image: 'host', resources: { requests: { cpu: '1' } } }] },
 });
 
+const MEBI = 1n << 20n;
+const requesting = (memory: string, { limits = false } = {}) => {
+  const amounts = { cpu: '1', memory };
+  return {
+    name: 'main',
+    image: 'host',
+    resources: limits ? { requests: amounts, limits: amounts } : { requests: { memory } },
+  };
+};
+
 const stageOf = (
   scheduler: SchedulerLike,
   {
     existing = [],
     settings = {},
     version = 2,
+    memoryQos,
   }: {
     readonly existing?: readonly string[];
     readonly settings?: Partial<CgroupSettings>;
     readonly version?: 1 | 2;
+    readonly memoryQos?: MemoryQos;
   } = {},
 ) => {
   const fake = fakeCgroups(scheduler, existing);
@@ -42,6 +55,7 @@ const stageOf = (
       ...settings,
     },
     capacity,
+    node: { ...nodeFacts, ...(memoryQos && { memoryQos }) },
     activePods: () => [asking],
     recordEvent: ({ type, reason, message, pod }: { type: string; reason: string; message: string; pod?: Pod }) =>
       events.push(`${scheduler.now()} ${pod ? 'pod' : 'node'} ${type} ${reason} ${message}`),
@@ -164,6 +178,85 @@ describe('limits of all pods together', () => {
       const times = stage.did.filter((line) => line.endsWith('burstable')).map((line) => Number.parseInt(line, 10));
       expect(times).toEqual([0, MINUTE, 2 * MINUTE]);
       expect(stage.resources.get('/kubepods/burstable')).toMatchObject({ cpuShares: 1024 });
+    }),
+  );
+});
+
+describe('memory that is kept for pods', () => {
+  const kept = (keepsRequests: boolean) => ({ memoryQos: { keepsRequests } });
+  const memoryOf = (stage: ReturnType<typeof stageOf>, path: string) => {
+    const { memoryMin, memoryLow } = stage.resources.get(path) ?? {};
+    return [memoryMin, memoryLow];
+  };
+
+  it(
+    'is what they request: passed on from all pods to the burstable ones, as often as it changes',
+    marbles(({ scheduler, expectObservable, flush }) => {
+      const stage = stageOf(scheduler, kept(true));
+      const first = aPod({ spec: { containers: [requesting('64Mi')] } });
+      const second = { ...aPod({ uid: 'b', spec: { containers: [requesting('32Mi', { limits: true })] } }) };
+      const active: Pod[] = [first];
+      const options = { ...stage.options, activePods: () => active };
+      expectObservable(concat(prepareNodeCgroups(options), tendNodeCgroups(options)), '^ 61s !').toBe('61s -');
+      scheduler.schedule(() => {
+        expect(['/kubepods', '/kubepods/burstable'].map((path) => memoryOf(stage, path))).toEqual([
+          [64n * MEBI, 64n * MEBI],
+          [undefined, 64n * MEBI],
+        ]);
+        active.push(second);
+      }, 30_000);
+      flush();
+      expect(['/kubepods', '/kubepods/burstable', '/kubepods/besteffort'].map((path) => memoryOf(stage, path))).toEqual(
+        [
+          [96n * MEBI, 64n * MEBI],
+          [undefined, 64n * MEBI],
+          [undefined, undefined],
+        ],
+      );
+    }),
+  );
+
+  it(
+    'is given back by an agent that keeps none, and is not touched where the kernel has no means for it',
+    marbles(({ scheduler, flush }) => {
+      const before = ['/kubepods', '/kubepods/burstable', '/kubepods/besteffort'];
+      const stages = [kept(false), {}].map((memory) => stageOf(scheduler, { existing: before, ...memory }));
+      for (const { prepare$, options } of stages) {
+        const started = concat(prepare$, tendNodeCgroups(options)).subscribe();
+        scheduler.schedule(() => started.unsubscribe(), MINUTE);
+      }
+      flush();
+      expect(stages.map((stage) => before.map((path) => memoryOf(stage, path)))).toEqual([
+        [
+          [0n, 0n],
+          [undefined, 0n],
+          [undefined, undefined],
+        ],
+        [
+          [undefined, undefined],
+          [undefined, undefined],
+          [undefined, undefined],
+        ],
+      ]);
+    }),
+  );
+
+  it(
+    'is also that of reserved parts of the system',
+    marbles(({ scheduler, flush }) => {
+      const settings = {
+        ...{ enforced: ['system-reserved'] as const, systemReservedCgroup: '/system' },
+        systemReserved: { cpu: '500m', memory: '1Gi' },
+      };
+      const stages = [true, false].map((keeps) =>
+        stageOf(scheduler, { settings, existing: ['/system'], ...kept(keeps) }),
+      );
+      for (const { prepare$ } of stages) prepare$.subscribe();
+      flush();
+      expect(stages.map((stage) => memoryOf(stage, '/system'))).toEqual([
+        [1024n * MEBI, undefined],
+        [undefined, undefined],
+      ]);
     }),
   );
 });

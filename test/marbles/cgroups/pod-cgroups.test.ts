@@ -72,7 +72,7 @@ describe('the cgroup of a pod', () => {
       expectObservable(stage.own.ensure(asking('uid-1', '1'))).toBe('|');
       flush();
       expect(stage.there.has(POD)).toBe(true);
-      expect(stage.logged).toEqual(['cannot set the weight of a QoS class']);
+      expect(stage.logged).toEqual(['cannot set the share of a QoS class']);
     }),
   );
 

@@ -12,7 +12,7 @@ import { expectLanes, linesOf } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, quiet, runUntil } from './node-stage.js';
 
-const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions> = {}) => {
+const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions> = {}, machine = aMachine) => {
   const fake = fakeNodeApi(scheduler);
   const events: NodeAgentEvent[] = [];
   const measured: Record<string, number> = {};
@@ -28,7 +28,7 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
         version: () => of({ version: '', runtimeName: 'containerd', runtimeVersion: '1.7', runtimeApiVersion: 'v1' }),
       },
       runtimeName: 'containerd',
-      readMachine: () => of({ ...aMachine, bootedAt: 1_000 }),
+      readMachine: () => of({ ...machine, bootedAt: 1_000 }),
       lookupHost: () => of([]),
       recordEvent: (event) => events.push(event),
       metrics: { ...noMetrics, nodeStartup: (part, seconds) => (measured[part] = seconds) },
@@ -52,6 +52,18 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
 };
 
 describe('the Node of an agent that starts', () => {
+  it.each([
+    ['swaps, and whose kernel cannot keep a tmpfs out of that', 1n, '6.3.9', ['PossibleMemoryBackedVolumesOnDisk']],
+    ['swaps, and whose kernel can', 1n, '6.4.0', []],
+    ['does not swap', 0n, '5.10.0', []],
+  ] as const)('says so once if it is on a machine that %s', (_, swapBytes, kernelVersion, reasons) => {
+    marbles(({ scheduler }) => {
+      const { events, manager } = aManager(scheduler, {}, { ...aMachine, swapBytes, kernelVersion });
+      runUntil(scheduler, manager.view$, 60_000);
+      expect(events.map(({ reason }) => reason)).toEqual(['Starting', ...reasons]);
+    })();
+  });
+
   it(
     'is made, becomes ready and has a lease; the start is measured',
     marbles(({ scheduler }) => {

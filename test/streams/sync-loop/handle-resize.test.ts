@@ -16,7 +16,7 @@ const sized = (uid: string, cpu: string, generation = 1, spec: Partial<Pod['spec
 const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true, resizesPods = true } = {}) => {
   const clock = { now: 0 };
   const stage = loopStage(
-    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { resizesPods } },
+    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { ...nodeFacts, resizesPods } },
     clock,
   );
   const { state } = stage;

@@ -63,6 +63,12 @@ describe('the limits of a slice', () => {
       '2 CPUQuotaPeriodUSec t 100000 CPUQuotaPerSecUSec t 18446744073709551615',
       '2 CPUQuotaPeriodUSec t 100000 CPUQuotaPerSecUSec t 18446744073709551615',
     ],
+    [
+      'memory that is kept and throttled, which v1 does not know',
+      { memoryMin: 4096n, memoryLow: 0n, memoryHigh: -1n },
+      '3 MemoryMin t 4096 MemoryLow t 0 MemoryHigh t 18446744073709551615',
+      '0',
+    ],
     ['CPUs', { cpus: '0-3,8' }, '1 AllowedCPUs ay 2 15 1', '0'],
     ['limits of 0 leave the limits', { cpuShares: 0, cpuQuota: 0, memory: 0n, pids: 0n }, '0', '0'],
   ])('%s', (_, resources, newer, older) => {

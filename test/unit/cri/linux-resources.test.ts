@@ -79,6 +79,13 @@ describe('containerLinuxResources', () => {
       {},
       { unified: { 'memory.oom.group': '1', 'memory.swap.max': '0' } },
     ],
+    [
+      'memory of cgroup v2 that is neither kept nor throttled: nothing is asked for',
+      { requests: { memory: '64Mi' } },
+      { memoryQos: { keepsRequests: false } },
+      {},
+      { memoryLimitInBytes: 0n },
+    ],
   ])('%s', (_, resources, node, spec, expected) => {
     expect(of(resources, node, spec)).toMatchObject(expected);
   });

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import type { Admit } from '../../../src/model/admission/rejection.js';
 import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
-import type { Pod } from '../../../src/model/pod/pod.js';
+import type { Container, Pod } from '../../../src/model/pod/pod.js';
 import { decideResize, type ResizeContext } from '../../../src/model/resize/decide-resize.js';
 import { inResizeOrder, type QueuedResize } from '../../../src/model/resize/resize-order.js';
-import { aContainer, aPod } from '../pods.js';
+import { aContainer, aNode, aPod } from '../pods.js';
 
 const cpu = (amount: string, fields: Partial<Pod['spec']> = {}, uid = 'uid-1'): Pod =>
   aPod({ containers: [aContainer('web', { resources: { requests: { cpu: amount } } })], ...fields }, { uid });
@@ -13,7 +13,19 @@ const admit: Admit = admitPod(() => ({
   ...{ allocatable: { cpu: '1', pods: '10' }, kernelVersion: '6.1', allowedUnsafeSysctls: [], hasAppArmor: false },
   labels: {},
 }));
-const context: ResizeContext = { admit, isPreempted: () => false, resizesPods: true };
+const context: ResizeContext = { admit, isPreempted: () => false, resizesPods: true, swap: aNode() };
+
+const memory = (request: string, limit?: string): Partial<Container> => ({
+  resources: { requests: { memory: request }, ...(limit !== undefined && { limits: { memory: limit } }) },
+});
+const restarting = (request: string): Partial<Container> => ({
+  ...memory(request),
+  resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }],
+});
+const INFEASIBLE = {
+  ...{ kind: 'pending', reason: 'Infeasible', detail: 'swap_limitation' },
+  message: 'In-place resize of containers with swap is not supported.',
+};
 
 describe('a resize', () => {
   const other = cpu('500m', {}, 'other');
@@ -42,6 +54,22 @@ describe('a resize', () => {
     expect(decided(ofPod({ limits: { cpu: '200m' } }), [], { ...context, resizesPods: false })).toBe(
       'Infeasible: InPlacePodLevelResourcesVerticalScaling is disabled',
     );
+  });
+
+  it.each<[row: string, asked: Partial<Container>, has: Partial<Container>, isInfeasible: boolean]>([
+    ['memory of a container that swaps', memory('20Mi'), memory('10Mi'), true],
+    ['memory of a container that would swap then', memory('20Mi'), memory('40Mi', '40Mi'), true],
+    ['memory of a container that gets no swap', memory('30Mi', '30Mi'), memory('40Mi', '40Mi'), false],
+    ['memory of a container that restarts for it', restarting('20Mi'), restarting('10Mi'), false],
+    ['the limit of memory alone', memory('10Mi', '50Mi'), memory('10Mi', '40Mi'), false],
+    ['the same memory in other words', memory('10240Ki'), memory('10Mi'), false],
+  ])('of %s where pods share the swap', (_, asked, has, isInfeasible) => {
+    const [then, now] = [asked, has].map((fields) => aPod({ containers: [aContainer('web', fields)] }));
+    const swap = aNode({ limitsSwap: true, sharedSwap: 1_000_000 });
+    const decide = (facts: ResizeContext['swap']) =>
+      then && now && decideResize({ asked: then, has: now }, [], { ...context, swap: facts });
+    expect(decide(swap)).toMatchObject(isInfeasible ? INFEASIBLE : { kind: 'allocated' });
+    expect(decide(aNode({ limitsSwap: true }))).toMatchObject({ kind: 'allocated' });
   });
 
   it('waits with the words of any other check that refuses it', () => {

@@ -23,6 +23,7 @@ const desired = (cpu: number, memory: bigint): CgroupResources => ({
   ...{ memory, cpuShares: cpu, cpuQuota: cpu * 100, cpuPeriod: 100_000 },
 });
 
+type Input = Omit<ResizeInput, 'pageSize'>;
 const words = (step: ResizeStep): string => {
   if (step.kind === 'container') {
     const { cpu, memory } = step.amounts.limits ?? {};
@@ -30,13 +31,13 @@ const words = (step: ResizeStep): string => {
   }
   return `pod ${Object.keys(step.resources).join('+')}`;
 };
-const steps = (input: ResizeInput): readonly string[] => resizeSteps(input).map(words);
+const steps = (input: Input): readonly string[] => resizeSteps({ ...input, pageSize: 4096n }).map(words);
 
 const small = limits('100m', '30Mi');
 const large = limits('200m', '60Mi');
 
 describe('the writes of a resize', () => {
-  it.each<[row: string, input: ResizeInput, writes: readonly string[]]>([
+  it.each<[row: string, input: Input, writes: readonly string[]]>([
     [
       'an increase: the pod before its container, memory before CPU, the limit before the weight',
       {
@@ -83,6 +84,33 @@ describe('the writes of a resize', () => {
       [],
     ],
     [
+      'a limit that is no multiple of a page, of which the kernel has kept whole pages',
+      { cgroup: { desired: desired(100, 50_000_000n), has: has(100, 49_999_872n) }, updates: [] },
+      [],
+    ],
+    [
+      'memory that is kept and throttled, each as far as the kernel does not have it',
+      {
+        cgroup: {
+          desired: { memoryMin: 0n, memoryLow: 30n * MIB, memoryHigh: -1n },
+          has: { ...has(100, undefined), memoryMin: 20n * MIB, memoryLow: 20n * MIB, memoryHigh: 20n * MIB },
+        },
+        updates: [],
+      },
+      ['pod memoryLow', 'pod memoryHigh', 'pod memoryMin'],
+    ],
+    [
+      'memory that is kept and throttled as the kernel has it, in whole pages',
+      {
+        cgroup: {
+          desired: { memoryMin: 4097n, memoryLow: 0n, memoryHigh: -1n },
+          has: { ...has(100, undefined), memoryMin: 4096n, memoryLow: 0n, memoryHigh: -1n },
+        },
+        updates: [],
+      },
+      [],
+    ],
+    [
       'a pod without a cgroup',
       { cgroup: undefined, updates: [update('web', small, large)] },
       ['web 100m 60Mi', 'web 200m 60Mi'],
@@ -109,18 +137,16 @@ describe('the writes of a resize', () => {
 });
 
 describe('a resize to less memory', () => {
-  const problem = (input: ResizeInput, pod: bigint | undefined, ofContainer?: bigint) =>
-    memoryProblem(input, { pod, container: () => ofContainer });
-  const less: ResizeInput = {
+  const problem = (input: Input, pod: bigint | undefined, ofContainer?: bigint) =>
+    memoryProblem({ ...input, pageSize: 4096n }, { pod, container: () => ofContainer });
+  const less: Input = {
     cgroup: { desired: desired(100, 30n * MIB), has: has(100, 60n * MIB) },
     updates: [update('web', large, small)],
   };
   const OF_POD = 'attempting to set pod memory limit (31457280) below current usage (31457280)';
   const OF_WEB = 'attempting to set container "web" memory limit (31457280) below current usage (31457281)';
 
-  it.each<
-    [row: string, input: ResizeInput, pod: bigint | undefined, container: bigint | undefined, is: string | undefined]
-  >([
+  it.each<[row: string, input: Input, pod: bigint | undefined, container: bigint | undefined, is: string | undefined]>([
     ['begins if the pod and the container use less', less, 30n * MIB - 1n, 1n, undefined],
     ['is refused if the pod uses as much', less, 30n * MIB, 1n, `cannot decrease memory limits: ${OF_POD}`],
     ['is refused if the container uses more', less, 1n, 30n * MIB + 1n, `cannot decrease memory limits: ${OF_WEB}`],

@@ -160,7 +160,7 @@ const resources = {
   /** Upstream's default is true; this agent refuses cgroup v1 only on request. */
   failCgroupV1: flag(false),
   singleProcessOOMKill: z.boolean().optional(),
-  failSwapOn: flag(true),
+  failSwapOn: z.boolean().optional(),
   memorySwap: z.strictObject({ swapBehavior: text() }).prefault({}),
   enforceNodeAllocatable: texts(['pods']),
   systemReserved: textMap(),

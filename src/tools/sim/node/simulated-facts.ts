@@ -17,6 +17,7 @@ export const simulatedFacts = (name: string): NodeFacts => ({
   containerStopSignals: false,
   allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
   memoryCapacity: 64n << 30n,
+  pageSize: 4096n,
   hugePageSizes: [],
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',
