@@ -72,7 +72,9 @@ export class Daemon extends RuntimeView {
 
   /** Starts an agent and does not wait for anything. */
   spawn(...args: readonly string[]): ChildProcess {
-    const command = ['run', '--root-dir', this.rootDir, '--hostname-override', NODE_NAME];
+    // A node of a cluster refuses a machine that swaps, as laptops do.
+    const swap = args.includes('--kubeconfig') ? ['--fail-swap-on', 'false'] : [];
+    const command = ['run', '--root-dir', this.rootDir, '--hostname-override', NODE_NAME, ...swap];
     const agent = this.process([...command, '--healthz-port', String(this.port), ...args]);
     agent.stderr?.setEncoding('utf8').on('data', (part: string) => (this.log += part));
     this.agents.push(agent);
