@@ -34,6 +34,7 @@ import {
   StreamContainersRequest,
   StreamPodSandboxesRequest,
   UpdateContainerResourcesRequest,
+  UpdatePodSandboxResourcesRequest,
   UpdateRuntimeConfigRequest,
   VersionRequest,
 } from '../generated/runtime/v1/api.js';
@@ -145,6 +146,12 @@ const runtimeService = (to: Connection): RuntimeService => {
     updateRuntimeConfig: unary(to, 'update_runtime_config', cri.updateRuntimeConfig, UpdateRuntimeConfigRequest),
     runPodSandbox: unary(to, 'run_podsandbox', cri.runPodSandbox, RunPodSandboxRequest, runPodSandboxProblem),
     stopPodSandbox: unary(to, 'stop_podsandbox', cri.stopPodSandbox, StopPodSandboxRequest),
+    updatePodSandboxResources: unary(
+      to,
+      'update_podsandbox_resources',
+      cri.updatePodSandboxResources,
+      UpdatePodSandboxResourcesRequest,
+    ),
     removePodSandbox: unary(to, 'remove_podsandbox', cri.removePodSandbox, RemovePodSandboxRequest),
     podSandboxStatus: unary(
       to,

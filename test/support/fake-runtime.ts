@@ -188,6 +188,7 @@ export const fakeRuntime = (
     status: () => answer(() => statusOf(ready(scheduler.now()))),
     runtimeConfig: unexpected('RuntimeConfig'),
     updateRuntimeConfig: unexpected('UpdateRuntimeConfig'),
+    updatePodSandboxResources: unexpected('UpdatePodSandboxResources'),
     updateContainerResources: ({ containerId, linux }) =>
       answer(() => {
         const { name } = found(containers, containerId, 'UpdateContainerResources');

@@ -6,3 +6,6 @@
  */
 export const cpuWeight = (shares: number): number =>
   shares >= 262_144 ? 10_000 : 1 + Math.trunc(((shares - 2) * 9_999) / 262_142);
+
+/** Converts back; several shares have one weight. Source: pkg/kubelet/cm/cgroup_v2_manager_linux.go cpuWeightToCPUShares */
+export const sharesOfWeight = (weight: number): number => 2 + Math.trunc(((weight - 1) * 262_142) / 9_999);

@@ -86,7 +86,8 @@ const portKey = (port: ContainerPort): string => {
 const protocolOf = ({ protocol }: ContainerPort): Protocol =>
   protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP';
 
-const overheadResources = (overhead: Readonly<Record<string, string>>, node: NodeFacts) => {
+/** The overhead of a sandbox as settings of cgroups. */
+export const overheadResources = (overhead: Readonly<Record<string, string>>, node: NodeFacts) => {
   const amounts = new Map(Object.entries(overhead).map(([name, text]) => [name, quantity(text)] as const));
   return toLinuxResources({ requests: amounts, limits: amounts }, node);
 };

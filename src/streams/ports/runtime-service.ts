@@ -27,6 +27,7 @@ import type {
   StopContainerRequest,
   StopPodSandboxRequest,
   UpdateContainerResourcesRequest,
+  UpdatePodSandboxResourcesRequest,
   UpdateRuntimeConfigRequest,
   VersionResponse,
 } from '../../generated/runtime/v1/api.js';
@@ -49,6 +50,7 @@ export interface RuntimeService {
   readonly removePodSandbox: CriCall<RemovePodSandboxRequest, object>;
   readonly podSandboxStatus: CriCall<PodSandboxStatusRequest, PodSandboxStatusResponse>;
   readonly listPodSandbox: CriCall<ListPodSandboxRequest, ListPodSandboxResponse>;
+  readonly updatePodSandboxResources: CriCall<UpdatePodSandboxResourcesRequest, object>;
   readonly createContainer: CriCall<CreateContainerRequest, CreateContainerResponse>;
   readonly startContainer: CriCall<StartContainerRequest, object>;
   readonly stopContainer: CriCall<StopContainerRequest, object>;

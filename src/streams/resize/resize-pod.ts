@@ -14,8 +14,10 @@ import {
   throwError,
 } from 'rxjs';
 import { containerLinuxResources } from '../../model/cri/linux-resources.js';
-import { errorText } from '../../model/cri/cri-error.js';
+import { errorText, isCriError } from '../../model/cri/cri-error.js';
 import { actuatedIn, type ContainerUpdate, isPodBehind } from '../../model/resize/actuated.js';
+import { sandboxResources } from '../../model/resize/sandbox-resources.js';
+import { overheadResources } from '../../model/cri/sandbox-config.js';
 import { amountsOnly } from '../../model/resize/pod-resizes.js';
 import {
   memoryProblem,
@@ -45,7 +47,11 @@ export interface ResizeResult {
  * Errors: none.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doPodResizeAction
  */
-export type ResizePod = (context: PodSyncContext, updates: readonly ContainerUpdate[]) => Observable<ResizeResult>;
+export type ResizePod = (
+  context: PodSyncContext,
+  updates: readonly ContainerUpdate[],
+  sandboxId?: string,
+) => Observable<ResizeResult>;
 
 export interface ResizePodPorts {
   readonly state: Pick<KubeletState, 'apply' | 'value'>;
@@ -55,7 +61,7 @@ export interface ResizePodPorts {
 
 export const resizePod =
   (ports: ResizePodPorts): ResizePod =>
-  (context, updates) =>
+  (context, updates, sandboxId) =>
     defer(() => {
       const { pod, ports: world } = context;
       const startedAt = world.scheduler.now();
@@ -63,7 +69,8 @@ export const resizePod =
       const write = (step: ResizeStep): Observable<never> =>
         defer(() => {
           acted = true;
-          return step.kind === 'pod' ? podWrite(context, step, ports) : containerWrite(context, step, ports);
+          if (step.kind === 'container') return containerWrite(context, step, ports);
+          return concat(sandboxUpdate(context, step, sandboxId, ports), podWrite(context, step, ports));
         });
       // The cgroup of the pod has all that it should have, also if nothing had to be written.
       const podDone$ = defer(() => {
@@ -138,9 +145,51 @@ const usageOf = ({ ports: { runtime } }: PodSyncContext, { cgroup, updates }: Re
   );
 };
 
+/**
+ * The runtime may refuse a write to the cgroup of the pod; one that does not know the call has no objection.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go updatePodSandboxResources
+ */
+const sandboxUpdate = (
+  context: PodSyncContext,
+  { resource, resources }: PodStep,
+  sandboxId: string | undefined,
+  { podCgroups }: ResizePodPorts,
+): Observable<never> => {
+  const { pod, ports } = context;
+  if (!sandboxId) return EMPTY;
+  const { overhead } = pod.spec;
+  return podCgroups.read(pod).pipe(
+    concatMap((has) => {
+      if (!has) return EMPTY;
+      const call$ = ports.runtime
+        .updatePodSandboxResources({
+          podSandboxId: sandboxId,
+          overhead: overhead ? overheadResources(overhead, ports.node) : {},
+          resources: sandboxResources(has, resources, {
+            overhead,
+            periodMicros: ports.node.cpuCfsQuotaPeriodMicros,
+          }),
+        })
+        .pipe(catchError((error: unknown) => (isUnknownCall(error) ? of({}) : throwError(() => error))));
+      return journaled(context, 'UpdatePodSandboxResources', { target: sandboxId }, call$);
+    }),
+    ignoreElements(),
+    catchError((error: unknown) =>
+      throwError(() => new Error(`${REJECTED} (resource=${resource}); resize rejected: ${errorText(error)}`)),
+    ),
+  );
+};
+
+const REJECTED = 'failed to notify runtime for UpdatePodSandboxResources';
+const isUnknownCall = (error: unknown): boolean =>
+  isCriError(error, 'unimplemented') || (isCriError(error, 'unknown') && /not implemented/i.test(error.message));
+
+type PodStep = Extract<ResizeStep, { readonly kind: 'pod' }>;
+
 const podWrite = (
   context: PodSyncContext,
-  { resource, resources }: Extract<ResizeStep, { readonly kind: 'pod' }>,
+  { resource, resources }: PodStep,
   { podCgroups }: ResizePodPorts,
 ): Observable<never> =>
   journaled(context, `UpdatePodCgroup ${resource}`, {}, podCgroups.set(context.pod, resources)).pipe(ignoreElements());

@@ -1,4 +1,4 @@
-import { EMPTY, of, type SchedulerLike, tap, throwError } from 'rxjs';
+import { defer, EMPTY, type Observable, of, type SchedulerLike, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
@@ -30,6 +30,8 @@ const stageOf = (
     ofPod = [],
     usage = 0n,
     refused,
+    sandboxAnswer = of({}),
+    overhead,
   }: {
     has: Amounts;
     wanted: Amounts;
@@ -37,6 +39,9 @@ const stageOf = (
     ofPod?: readonly Amounts[];
     usage?: bigint;
     refused?: string;
+    /** What the runtime answers when it is asked about the sandbox. */
+    sandboxAnswer?: Observable<object>;
+    overhead?: Readonly<Record<string, string>>;
   },
 ) => {
   const fake = fakeCgroups(scheduler, [PATH]);
@@ -51,7 +56,15 @@ const stageOf = (
   });
   const before = groups.resourcesOf(withAmounts(has, ofPod[0]));
   if (before) fake.resources.set(PATH, before);
+  const asked: string[] = [];
   const runtime: Partial<RuntimeService> = {
+    updatePodSandboxResources: ({ podSandboxId, resources, overhead: ofSandbox }) =>
+      defer(() => {
+        const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = resources ?? {};
+        asked.push(`${did.length} ${podSandboxId} ${cpuShares} ${cpuQuota}/${cpuPeriod} ${memoryLimitInBytes}`);
+        if (overhead) asked.push(`and ${ofSandbox?.cpuShares} ${ofSandbox?.memoryLimitInBytes}`);
+        return sandboxAnswer;
+      }),
     updateContainerResources: ({ linux }) =>
       refused === undefined
         ? of({}).pipe(tap(() => did.push(`web ${linux?.cpuShares} ${linux?.memoryLimitInBytes}`)))
@@ -60,7 +73,8 @@ const stageOf = (
   };
   const state = kubeletState();
   const saved: number[] = [];
-  const pod = withAmounts(wanted, ofPod[1]);
+  const resized = withAmounts(wanted, ofPod[1]);
+  const pod = overhead ? { ...resized, spec: { ...resized.spec, overhead } } : resized;
   for (const version of [withAmounts(has, ofPod[0]), pod]) state.apply({ kind: 'pod-set', pod: version });
   state.apply({ kind: 'resize-allocated', uid: 'uid-1' });
   const { context, observed } = syncStage(pod, scheduler, { runtime });
@@ -83,12 +97,13 @@ const stageOf = (
   };
   return {
     fake,
+    asked,
     did,
     saved,
     state,
     observed,
     desired: groups.resourcesOf(pod),
-    result$: resizePod(ports)(context, [update]),
+    result$: resizePod(ports)(context, [update], 's1'),
   };
 };
 
@@ -166,6 +181,58 @@ describe('a resize of a running pod', () => {
       expect(stage.state.value.resizes.actuated.size).toBe(0);
     }),
   );
+
+  it(
+    'asks the runtime before each write to the cgroup of the pod, with all that this has then',
+    marbles(({ scheduler, flush }) => {
+      // The weight of 102 shares is that of 80, too.
+      const stage = stageOf(scheduler, { has: small, wanted: large });
+      stage.result$.subscribe();
+      flush();
+      expect(stage.asked).toEqual([`0 s1 80 -1/100000 ${60n * MIB}`, `2 s1 204 -1/100000 ${60n * MIB}`]);
+      expect(stage.did).toHaveLength(5);
+    }),
+  );
+
+  it(
+    'names the overhead of the sandbox beside what it has without that',
+    marbles(({ scheduler, flush }) => {
+      const overhead = { cpu: '50m', memory: '10Mi' };
+      const stage = stageOf(scheduler, { has: small, wanted: large, overhead });
+      stage.result$.subscribe();
+      flush();
+      expect(stage.asked).toEqual([
+        ...[`0 s1 29 -1/100000 ${60n * MIB}`, `and 51 ${10n * MIB}`],
+        ...[`2 s1 204 -1/100000 ${60n * MIB}`, `and 51 ${10n * MIB}`],
+      ]);
+    }),
+  );
+
+  it(
+    'ends before the write that the runtime refuses',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const sandboxAnswer = throwError(() => new CriError('unknown', 'UpdatePodSandboxResources', 'the VM is full'));
+      const stage = stageOf(scheduler, { has: small, wanted: large, sandboxAnswer });
+      const error =
+        'failed to notify runtime for UpdatePodSandboxResources (resource=memory); resize rejected: the VM is full';
+      expectObservable(stage.result$).toBe('(e|)', { e: { acted: true, error } });
+      flush();
+      expect(stage.did).toEqual([]);
+    }),
+  );
+
+  it.each([
+    ['unimplemented', 'unknown method UpdatePodSandboxResources'],
+    ['unknown', 'not implemented'],
+  ] as const)('goes on if the runtime does not know that call: %s', (code, message) => {
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const sandboxAnswer = throwError(() => new CriError(code, 'UpdatePodSandboxResources', message));
+      const stage = stageOf(scheduler, { has: small, wanted: large, sandboxAnswer });
+      expectObservable(stage.result$).toBe('(y|)', VALUES);
+      flush();
+      expect(stage.did).toHaveLength(5);
+    })();
+  });
 
   it(
     'that is done writes nothing',

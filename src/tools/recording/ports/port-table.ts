@@ -164,6 +164,7 @@ export const PORT_RULES = {
     runPodSandbox: call,
     stopPodSandbox: call,
     removePodSandbox: call,
+    updatePodSandboxResources: call,
     podSandboxStatus: call,
     listPodSandbox: listing('items'),
     createContainer: call,

@@ -8,7 +8,12 @@ import { sandboxName, selects } from './runtime-store.js';
 
 type SandboxCalls = Pick<
   RuntimeService,
-  'runPodSandbox' | 'stopPodSandbox' | 'removePodSandbox' | 'podSandboxStatus' | 'listPodSandbox'
+  | 'runPodSandbox'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
+  | 'podSandboxStatus'
+  | 'listPodSandbox'
+  | 'updatePodSandboxResources'
 >;
 
 /** The runtime's calls for sandboxes. Source: containerd internal/cri/server/sandbox_*.go */
@@ -57,6 +62,11 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
     stopPodSandbox: transport.sync('StopPodSandbox', ({ podSandboxId = '' }) => {
       const sandbox = store.sandboxes.get(podSandboxId);
       if (sandbox) stopSandbox(parts, sandbox);
+      return {};
+    }),
+    // The cgroup of the pod is the agent's: the runtime only takes note.
+    updatePodSandboxResources: transport.sync('UpdatePodSandboxResources', ({ podSandboxId }) => {
+      store.sandbox('UpdatePodSandboxResources', podSandboxId);
       return {};
     }),
     removePodSandbox: transport.sync('RemovePodSandbox', ({ podSandboxId = '' }) => {
