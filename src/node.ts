@@ -1,6 +1,7 @@
 // The adapters of an agent to this machine: sockets, files, processes, clocks. All of them need Node.js.
 
 export { type ClientCalls, type NodePortsOptions, withNodePorts } from './with-node-ports.js';
+export type { MemoryQosSettings } from './model/cgroups/memory-qos.js';
 export { type NodeSettings, readNodeFacts, type RuntimeFacts } from './host/facts/read-node-facts.js';
 export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-config-identity.js';
 export { readKubeconfig } from './kube-api/kubeconfig.js';

@@ -28,6 +28,7 @@ import { shutdownGroups } from '../../model/shutdown/shutdown-groups.js';
 import { startedBy } from '../../model/pod-status/started-by.js';
 import { formatPod } from '../../model/pod/pod.js';
 import { quantity, unitValue } from '../../model/resources/quantity.js';
+import { memorySettings } from '../config/settings/memory-settings.js';
 import type { NodeSettings } from '../../host/facts/read-node-facts.js';
 import { recordKubelet } from '../../tools/recording/record-kubelet.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
@@ -236,17 +237,7 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   cpuCfsQuota: config.cpuCFSQuota,
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
   seccompDefault: config.seccompDefault,
-  singleProcessOomKill: config.singleProcessOOMKill === true,
-  sharesSwap: config.memorySwap.swapBehavior === 'LimitedSwap',
-  ...(isGateOn(config.featureGates, 'MemoryQoS') && { memoryQos: memoryQos(config) }),
-});
-
-const memoryQos = (config: KubeletEnvironment['config']): NodeSettings['memoryQos'] => ({
-  throttlingFactor: config.memoryThrottlingFactor ?? undefined,
-  keepsRequests: config.memoryReservationPolicy === 'TieredReservation',
-  reserved: [config.systemReserved, config.kubeReserved]
-    .map(({ memory = '0' }) => unitValue(quantity(memory)))
-    .reduce((sum, bytes) => sum + bytes),
+  ...memorySettings(config),
 });
 
 const tellResult = ({ pod, rejected, error }: RunOnceResult, log: Logger): void => {

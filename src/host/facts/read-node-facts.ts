@@ -8,7 +8,7 @@ import { isShortage } from '../../model/values/file-error.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import type { Logger } from '../../streams/ports/logger.js';
-import type { MemoryQos } from '../../model/cgroups/memory-qos.js';
+import { memoryQosOf, type MemoryQosSettings } from '../../model/cgroups/memory-qos.js';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
 import { processorCount } from './processor-count.js';
@@ -56,12 +56,7 @@ export interface NodeSettings {
   /** The containers of Burstable pods may use swap: `memorySwap.swapBehavior` LimitedSwap. Off unless given; needs cgroup v2. */
   readonly sharesSwap?: boolean;
   /** Gate MemoryQoS: how the memory of pods is throttled and kept. Neither unless given; needs cgroup v2. */
-  readonly memoryQos?: {
-    readonly throttlingFactor?: number | undefined;
-    readonly keepsRequests: boolean;
-    /** Bytes of the machine that are not for pods. */
-    readonly reserved: bigint;
-  };
+  readonly memoryQos?: MemoryQosSettings;
   /** Without memory, the kernel kills one process instead of the container. Always so without cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
@@ -134,7 +129,9 @@ export const readNodeFacts = (
     killsWholeContainerOnOom: isCgroup2 && settings.singleProcessOomKill !== true,
     limitsSwap,
     ...(limitsSwap && settings.sharesSwap && { sharedSwap: totalSwap() }),
-    ...(isCgroup2 && { memoryQos: memoryQos(settings.memoryQos, BigInt(totalmem())) }),
+    ...(isCgroup2 && {
+      memoryQos: memoryQosOf(settings.memoryQos, { memory: BigInt(totalmem()), pageSize: pageSize() }),
+    }),
     thermalThrottlePaths: namesIfThere('/sys/devices/system/cpu')
       .filter((name) => /^cpu\d+$/.test(name))
       .map((name) => `/sys/devices/system/cpu/${name}/thermal_throttle`)
@@ -179,13 +176,6 @@ const nodeAddresses = (): readonly string[] => {
       .toSorted((a, b) => Number(isIpv4(b)) - Number(isIpv4(a))),
   );
   return outward.find((addresses) => addresses.length > 0) ?? [];
-};
-
-/** A throttling factor counts only with the memory that it divides. */
-const memoryQos = (settings: NodeSettings['memoryQos'], memory: bigint): MemoryQos => {
-  const { throttlingFactor: factor, keepsRequests = false, reserved = 0n } = settings ?? {};
-  const nodeMemory = memory > reserved ? memory - reserved : 0n;
-  return { keepsRequests, ...(factor !== undefined && { throttling: { factor, nodeMemory, pageSize: pageSize() } }) };
 };
 
 const ownCgroup = (): string => /^0::(.*)$/m.exec(readIfThere('/proc/self/cgroup') ?? '')?.[1] ?? '';

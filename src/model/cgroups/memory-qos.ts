@@ -21,6 +21,23 @@ export interface MemoryThrottling {
   readonly pageSize: bigint;
 }
 
+/** What the configuration says of it. */
+export interface MemoryQosSettings {
+  readonly throttlingFactor?: number | undefined;
+  readonly keepsRequests: boolean;
+  /** Bytes of the machine that are not for pods. */
+  readonly reserved: bigint;
+}
+
+/** Applies the settings to a machine with this memory in bytes; without any, nothing is throttled or kept. */
+export const memoryQosOf = (
+  { throttlingFactor: factor, keepsRequests, reserved }: MemoryQosSettings = { keepsRequests: false, reserved: 0n },
+  { memory, pageSize }: { readonly memory: bigint; readonly pageSize: bigint },
+): MemoryQos => {
+  const nodeMemory = memory > reserved ? memory - reserved : 0n;
+  return { keepsRequests, ...(factor !== undefined && { throttling: { factor, nodeMemory, pageSize } }) };
+};
+
 /** Settings of memory in bytes; an absent one is not wanted. */
 export interface MemorySettings {
   readonly min?: bigint;

@@ -1,4 +1,10 @@
-import type { DeepPartial, PodSandboxConfig, PortMapping, Protocol } from '../../generated/runtime/v1/api.js';
+import type {
+  DeepPartial,
+  LinuxContainerResources,
+  PodSandboxConfig,
+  PortMapping,
+  Protocol,
+} from '../../generated/runtime/v1/api.js';
 import { isIpv4 } from '../values/ip-address.js';
 import type { NodeFacts } from '../node/node-facts.js';
 import type { Container, ContainerPort, Pod } from '../pod/pod.js';
@@ -87,7 +93,10 @@ const protocolOf = ({ protocol }: ContainerPort): Protocol =>
   protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP';
 
 /** The overhead of a sandbox as settings of cgroups. */
-export const overheadResources = (overhead: Readonly<Record<string, string>>, node: NodeFacts) => {
+export const overheadResources = (
+  overhead: Readonly<Record<string, string>>,
+  node: NodeFacts,
+): DeepPartial<LinuxContainerResources> => {
   const amounts = new Map(Object.entries(overhead).map(([name, text]) => [name, quantity(text)] as const));
   return toLinuxResources({ requests: amounts, limits: amounts }, node);
 };

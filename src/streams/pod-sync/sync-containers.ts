@@ -84,7 +84,9 @@ export const syncContainers = (
     const dueHooks = hooksToRepeat(context.pod, status.containers, actions, (id) => ports.state.dueHooks.has(uid, id));
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     const isResized = actuated !== undefined && !actions.killPod;
-    const resized$ = defer(() => (isResized ? resize(decided, actions.containersToUpdate, actions.sandboxId) : of({ acted: false })));
+    const resized$ = defer(() =>
+      isResized ? resize(decided, actions.containersToUpdate, actions.sandboxId) : of({ acted: false }),
+    );
     return concat(
       makeWay(decided, actions, status, ports),
       throwIfCancelled(decided),

@@ -1,5 +1,6 @@
 import { catchError, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { MemoryQos } from '../../../src/model/cgroups/memory-qos.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { noPodCgroups, podCgroups } from '../../../src/streams/cgroups/pod-cgroups.js';
 import { aPod } from '../../support/a-pod.js';
@@ -11,7 +12,7 @@ const asking = (uid: string, cpu: string): Pod =>
 const POD = '/kubepods/burstable/poduid-1';
 const there = ['/kubepods', '/kubepods/burstable', '/kubepods/besteffort'];
 
-const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = there) => {
+const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = there, memoryQos?: MemoryQos) => {
   const fake = fakeCgroups(scheduler, existing);
   const logged: string[] = [];
   const say = (_: object, message: string) => logged.push(message);
@@ -19,7 +20,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = there) 
   const own = podCgroups({
     cgroups: fake.cgroups,
     settings: { root: [], podPidsLimit: 100 },
-    node: { cpuCfsQuota: true, cpuCfsQuotaPeriodMicros: 100_000 },
+    node: { cpuCfsQuota: true, cpuCfsQuotaPeriodMicros: 100_000, ...(memoryQos && { memoryQos }) },
     activePods: () => active.pods,
     log: { debug: say, info: say, warn: say, error: say },
     scheduler,
@@ -119,6 +120,24 @@ describe('the weight of the classes', () => {
         '10 update /kubepods/burstable',
       ]);
       expect(stage.resources.get('/kubepods/burstable')).toMatchObject({ cpuShares: 2048 });
+    }),
+  );
+
+  it(
+    'is written once more, too, when only the memory has changed that is kept for them',
+    marbles(({ scheduler, expectObservable, flush }) => {
+      const stage = stageOf(scheduler, there, { keepsRequests: true });
+      const limited = (uid: string): Pod => {
+        const amounts = { cpu: '1', memory: '10Mi' };
+        const container = { name: 'main', image: 'host', resources: { requests: amounts, limits: amounts } };
+        return aPod({ uid, spec: { containers: [container] } });
+      };
+      stage.takes.set('update /kubepods', 10);
+      stage.active.pods = [limited('uid-1')];
+      scheduler.schedule(() => (stage.active.pods = [limited('uid-1'), limited('uid-2')]), 5);
+      expectObservable(stage.own.weigh()).toBe('20ms |');
+      flush();
+      expect(stage.resources.get('/kubepods')).toMatchObject({ memoryMin: 20n * (1n << 20n), memoryLow: 0n });
     }),
   );
 

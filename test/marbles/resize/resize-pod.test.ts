@@ -1,6 +1,7 @@
 import { defer, EMPTY, type Observable, of, type SchedulerLike, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { NodeFacts } from '../../../src/model/node/node-facts.js';
 import type { Amounts } from '../../../src/model/pod/allocated-resources.js';
 import type { ContainerUpdate } from '../../../src/model/resize/actuated.js';
 import { podCgroups } from '../../../src/streams/cgroups/pod-cgroups.js';
@@ -32,6 +33,7 @@ const stageOf = (
     refused,
     sandboxAnswer = of({}),
     overhead,
+    node = nodeFacts,
   }: {
     has: Amounts;
     wanted: Amounts;
@@ -42,6 +44,7 @@ const stageOf = (
     /** What the runtime answers when it is asked about the sandbox. */
     sandboxAnswer?: Observable<object>;
     overhead?: Readonly<Record<string, string>>;
+    node?: NodeFacts;
   },
 ) => {
   const fake = fakeCgroups(scheduler, [PATH]);
@@ -49,7 +52,7 @@ const stageOf = (
   const groups = podCgroups({
     cgroups: fake.cgroups,
     settings: { root: [], podPidsLimit: -1 },
-    node: nodeFacts,
+    node,
     activePods: () => [],
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     scheduler,
@@ -57,6 +60,7 @@ const stageOf = (
   const before = groups.resourcesOf(withAmounts(has, ofPod[0]));
   if (before) fake.resources.set(PATH, before);
   const asked: string[] = [];
+  const files: object[] = [];
   const runtime: Partial<RuntimeService> = {
     updatePodSandboxResources: ({ podSandboxId, resources, overhead: ofSandbox }) =>
       defer(() => {
@@ -67,7 +71,12 @@ const stageOf = (
       }),
     updateContainerResources: ({ linux }) =>
       refused === undefined
-        ? of({}).pipe(tap(() => did.push(`web ${linux?.cpuShares} ${linux?.memoryLimitInBytes}`)))
+        ? of({}).pipe(
+            tap(() => {
+              did.push(`web ${linux?.cpuShares} ${linux?.memoryLimitInBytes}`);
+              files.push(linux?.unified as object);
+            }),
+          )
         : throwError(() => new CriError('unknown', 'UpdateContainerResources', refused)),
     containerStats: () => of({ stats: { memory: { usageBytes: { value: usage } } } as never }),
   };
@@ -77,7 +86,7 @@ const stageOf = (
   const pod = overhead ? { ...resized, spec: { ...resized.spec, overhead } } : resized;
   for (const version of [withAmounts(has, ofPod[0]), pod]) state.apply({ kind: 'pod-set', pod: version });
   state.apply({ kind: 'resize-allocated', uid: 'uid-1' });
-  const { context, observed } = syncStage(pod, scheduler, { runtime });
+  const { context, observed } = syncStage(pod, scheduler, { runtime, node });
   // Without a limit of its own, that of the pod counts for it.
   const inside = (own: Amounts, index: number): Amounts => ({
     ...own,
@@ -98,6 +107,7 @@ const stageOf = (
   return {
     fake,
     asked,
+    files,
     did,
     saved,
     state,
@@ -233,6 +243,19 @@ describe('a resize of a running pod', () => {
       expect(stage.did).toHaveLength(5);
     })();
   });
+
+  it(
+    'takes back the settings of memory that the container has from before, and keeps what it requests now',
+    marbles(({ scheduler, flush }) => {
+      const node = { ...nodeFacts, memoryQos: { keepsRequests: true } };
+      const stage = stageOf(scheduler, { has: small, wanted: large, node });
+      stage.result$.subscribe();
+      flush();
+      const files = { 'memory.min': '0', 'memory.low': String(60n * MIB), 'memory.high': 'max' };
+      expect(stage.files).toEqual([files, files]);
+      expect(stage.fake.resources.get(PATH)).toMatchObject({ memoryMin: 0n, memoryLow: 60n * MIB });
+    }),
+  );
 
   it(
     'that is done writes nothing',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admitPod } from '../../../src/model/admission/admit-pod.js';
+import type { NodeFacts } from '../../../src/model/node/node-facts.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { handleResize } from '../../../src/streams/sync-loop/handle-resize.js';
 import { aPod } from '../../support/a-pod.js';
@@ -12,11 +13,13 @@ const sized = (uid: string, cpu: string, generation = 1, spec: Partial<Pod['spec
   return { ...rest, metadata: { ...metadata, generation } };
 };
 
+type Facts = Partial<Pick<NodeFacts, 'resizesPods' | 'limitsSwap' | 'sharedSwap'>> & { readonly ready?: boolean };
+
 /** A node with two CPUs, and these pods, each with the version that it asks for. */
-const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true, resizesPods = true } = {}) => {
+const stageOf = (pods: readonly (readonly [has: Pod, asked?: Pod])[], { ready = true, ...facts }: Facts = {}) => {
   const clock = { now: 0 };
   const stage = loopStage(
-    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { ...nodeFacts, resizesPods } },
+    { admit: admitPod(() => ({ ...nodeFacts, allocatable: { cpu: '2' } })), node: { ...nodeFacts, ...facts } },
     clock,
   );
   const { state } = stage;
@@ -92,6 +95,21 @@ describe('a resize that is due', () => {
     expect(stage.give()).toEqual(['wake a']);
     expect(stage.pendingOf('a')).toMatchObject({ generation: 3, triedAt: 5 });
     expect(stage.observed).toEqual(Array(2).fill('resizeInfeasible plr_feature_gate_off'));
+  });
+
+  it('of the memory of a container that swaps is infeasible', () => {
+    const asking = (memory: string, generation: number): Pod => {
+      const { spec, ...rest } = sized('a', '1', generation);
+      return {
+        ...rest,
+        spec: { ...spec, containers: [{ ...spec.containers[0]!, resources: { requests: { memory } } }] },
+      };
+    };
+    const pods = [[asking('10Mi', 1), asking('20Mi', 2)]] as const;
+    const stages = [{ limitsSwap: true, sharedSwap: 1000 }, {}].map((facts) => stageOf(pods, facts));
+    expect(stages.map((stage) => stage.give())).toEqual([['wake a'], ['wake a']]);
+    expect(stages.map((stage) => stage.pendingOf('a')?.reason)).toEqual(['Infeasible', undefined]);
+    expect(stages[0]?.observed).toEqual(['resizeInfeasible swap_limitation']);
   });
 
   it('of a critical pod stops another one for its room', () => {
