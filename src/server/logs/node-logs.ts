@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { fromEvent, takeUntil } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
@@ -99,7 +99,9 @@ const sendLogs = async (
 
 const compressed = (response: ServerResponse): Writable => {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  // A client that disconnects is no problem of ours.
-  pipeline(gzip, response, () => undefined);
+  // Not by `pipeline`, which adds more listeners to the response than Node finds sound, and warns.
+  gzip.on('error', () => response.destroy());
+  response.once('close', () => gzip.destroy());
+  gzip.pipe(response);
   return gzip;
 };

@@ -117,6 +117,9 @@ describe('a query of node logs over the kubelet API', () => {
 
   it('is compressed for a client that accepts gzip alone', async () => {
     const { cert, key } = on.stage.authority.pair('/CN=admin');
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
     const compressed = await new Promise<Buffer>((resolve, reject) => {
       request(
         {
@@ -138,6 +141,8 @@ describe('a query of node logs over the kubelet API', () => {
         .on('error', reject)
         .end();
     });
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
     expect(compressed.length).toBeLessThan(10_000);
     expect(gunzipSync(compressed).toString()).toBe('x'.repeat(3 * 65_536 + 1));
     expect(
