@@ -22,7 +22,7 @@ export interface ResizeInput {
 
 /**
  * Returns the writes of a resize in their order: memory before CPU; the pod grows before its containers and shrinks after them; containers
- * that shrink go first. A container is never given more than its pod has.
+ * that shrink go first. So no container ever has more than its pod.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doPodResizeAction, updatePodContainerResources
  */

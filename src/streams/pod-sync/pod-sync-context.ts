@@ -110,7 +110,14 @@ export const journaled = <T>(
     target,
     container,
     usualMs = 0,
-  }: { readonly target?: string; readonly container?: string; readonly usualMs?: number },
+    isNoCall = () => false,
+  }: {
+    readonly target?: string;
+    readonly container?: string;
+    readonly usualMs?: number;
+    /** An error by which nothing has happened, such as that the runtime does not know the call: it is not recorded. */
+    readonly isNoCall?: (error: unknown) => boolean;
+  },
   call$: Observable<T>,
 ): Observable<T> =>
   defer(() => {
@@ -124,7 +131,7 @@ export const journaled = <T>(
       context.waitsFor?.({ container, text: slowCallText(call, waitedMs) });
     };
     return call$.pipe(
-      tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }),
+      tap({ complete: () => end(), error: (error: unknown) => void (isNoCall(error) || end(errorText(error))) }),
       tapIfSlow(usualMs + SLOW_CALL_MS, late, scheduler),
       takeLast(1),
     );

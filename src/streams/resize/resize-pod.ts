@@ -162,26 +162,24 @@ const sandboxUpdate = (
   return podCgroups.read(pod).pipe(
     concatMap((has) => {
       if (!has) return EMPTY;
-      const call$ = ports.runtime
-        .updatePodSandboxResources({
-          podSandboxId: sandboxId,
-          overhead: overhead ? overheadResources(overhead, ports.node) : {},
-          resources: sandboxResources(has, resources, {
-            overhead,
-            periodMicros: ports.node.cpuCfsQuotaPeriodMicros,
-          }),
-        })
-        .pipe(catchError((error: unknown) => (isUnknownCall(error) ? of({}) : throwError(() => error))));
-      return journaled(context, 'UpdatePodSandboxResources', { target: sandboxId }, call$);
+      const { cpuCfsQuotaPeriodMicros: periodMicros } = ports.node;
+      const call$ = ports.runtime.updatePodSandboxResources({
+        podSandboxId: sandboxId,
+        overhead: overhead ? overheadResources(overhead, ports.node) : {},
+        resources: sandboxResources(has, resources, { overhead, periodMicros }),
+      });
+      return journaled(context, CALL, { target: sandboxId, isNoCall: isUnknownCall }, call$);
     }),
     ignoreElements(),
-    catchError((error: unknown) =>
-      throwError(() => new Error(`${REJECTED} (resource=${resource}); resize rejected: ${errorText(error)}`)),
-    ),
+    catchError((error: unknown) => {
+      if (isUnknownCall(error)) return EMPTY;
+      return throwError(() => new Error(`${REJECTED} (resource=${resource}); resize rejected: ${errorText(error)}`));
+    }),
   );
 };
 
-const REJECTED = 'failed to notify runtime for UpdatePodSandboxResources';
+const CALL = 'UpdatePodSandboxResources';
+const REJECTED = `failed to notify runtime for ${CALL}`;
 const isUnknownCall = (error: unknown): boolean =>
   isCriError(error, 'unimplemented') || (isCriError(error, 'unknown') && /not implemented/i.test(error.message));
 

@@ -64,7 +64,7 @@ describe('a container over the kubelet API', () => {
             throw new CriError('unimplemented', 'CheckpointContainer', 'unknown method CheckpointContainer');
           }),
       },
-      directory: '/root/checkpoints',
+      directory: '/node/checkpoints',
       makeDirectory: () => defer(() => of((made += 1))),
       requestTimeoutSeconds: 120,
       now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678),
@@ -120,7 +120,7 @@ describe('a container over the kubelet API', () => {
 
   it('is written to a checkpoint, whose path is the reply', async () => {
     [checkpoints.length, made] = [0, 0];
-    const location = '/root/checkpoints/checkpoint-web_default-main-2026-01-02T03:04:05Z.tar';
+    const location = '/node/checkpoints/checkpoint-web_default-main-2026-01-02T03:04:05Z.tar';
     for (const path of ['/checkpoint/default/web/main', '/checkpoint/default/web/main?timeout=5&timeout=300']) {
       expect(await post(path)).toMatchObject({
         status: 200,

@@ -86,7 +86,7 @@ const stageOf = (
   const pod = overhead ? { ...resized, spec: { ...resized.spec, overhead } } : resized;
   for (const version of [withAmounts(has, ofPod[0]), pod]) state.apply({ kind: 'pod-set', pod: version });
   state.apply({ kind: 'resize-allocated', uid: 'uid-1' });
-  const { context, observed } = syncStage(pod, scheduler, { runtime, node });
+  const { context, observed, records } = syncStage(pod, scheduler, { runtime, node });
   // Without a limit of its own, that of the pod counts for it.
   const inside = (own: Amounts, index: number): Amounts => ({
     ...own,
@@ -112,6 +112,7 @@ const stageOf = (
     saved,
     state,
     observed,
+    calls: () => records.flatMap((record) => (record.kind === 'call' ? [record.call] : [])),
     desired: groups.resourcesOf(pod),
     result$: resizePod(ports)(context, [update], 's1'),
   };
@@ -199,6 +200,7 @@ describe('a resize of a running pod', () => {
       const stage = stageOf(scheduler, { has: small, wanted: large });
       stage.result$.subscribe();
       flush();
+      expect(stage.calls().slice(0, 2)).toEqual(['UpdatePodSandboxResources', 'UpdatePodCgroup memory']);
       expect(stage.asked).toEqual([`0 s1 80 -1/100000 ${60n * MIB}`, `2 s1 204 -1/100000 ${60n * MIB}`]);
       expect(stage.did).toHaveLength(5);
     }),
@@ -241,6 +243,8 @@ describe('a resize of a running pod', () => {
       expectObservable(stage.result$).toBe('(y|)', VALUES);
       flush();
       expect(stage.did).toHaveLength(5);
+      expect(stage.asked).toHaveLength(2);
+      expect(stage.calls()).not.toContain('UpdatePodSandboxResources');
     })();
   });
 
