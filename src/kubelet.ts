@@ -75,10 +75,11 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const { volumes$ } = parts;
 
   // Beside them. No pod waits for any of these.
-  const { runtimeHealth$, shutdown$, systemOom$, cluster } = parts;
+  const { keptAmounts$, runtimeHealth$, shutdown$, systemOom$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
   const eviction$ = parts.evict(upkeep.reclaim);
   const beside$ = merge(
+    keptAmounts$,
     runtimeHealth$,
     shutdown$,
     eviction$,
