@@ -100,7 +100,6 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     hasStopped: () => hasStopped(state),
     prepare$: pods.prepare$,
     volumes$: pods.volumes$,
-    keptAmounts$: pods.keptAmounts$,
     runtimeHealth$: health.state$.pipe(ignoreElements()),
     shutdown$: shutdown.shutdown$,
     evict: nodeEviction({ ...ports, ...kills, state, policy: options.eviction }),

@@ -32,7 +32,6 @@ export interface PodParts {
   readonly directories: PodDirectories;
   readonly cgroups: KubeletCgroups;
   readonly volumes$: Observable<never>;
-  readonly keptAmounts$: Observable<never>;
   /** The steps of a worker. */
   readonly work: PodWork;
   readonly newerThan: PlegRequests['newerThan'];
@@ -70,7 +69,7 @@ export const assemblePods = (
     ...{ ...ports, statuses: state.statuses, cache },
     startOf: (uid, containerId) => state.starts.get(uid, containerId),
   });
-  const keeper = amountKeeper(state, ports.checkpoints, ports.log);
+  const keeper = amountKeeper(state, ports.checkpoints);
   const work = podWork({
     ...{ ...ports, ...references, reader, state, volumes, probes, podStarts },
     amountKeeper: keeper,
@@ -89,7 +88,6 @@ export const assemblePods = (
   return {
     ...{ reader, pleg, probes, directories, cgroups },
     volumes$: volumes.run$,
-    keptAmounts$: keeper.follow$,
     work: requests.during(work),
     newerThan: requests.newerThan,
     prepare$: concat(cgroups.prepare$, keeper.restore$, probes.prepare$),

@@ -41,8 +41,6 @@ export interface KubeletParts {
   readonly prepare$: Observable<never>;
   /** Sets up, updates and takes down volumes. A worker waits for those of its pod. Emits nothing. */
   readonly volumes$: Observable<never>;
-  /** Keeps what resized pods were given, and what they have, in files. */
-  readonly keptAmounts$: Observable<never>;
   /** Keeps the health of the runtime up to date. Emits nothing. */
   readonly runtimeHealth$: Observable<never>;
   /** Stops the pods when the machine shuts down. Emits nothing. */

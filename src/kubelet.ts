@@ -75,11 +75,10 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const { volumes$ } = parts;
 
   // Beside them. No pod waits for any of these.
-  const { keptAmounts$, runtimeHealth$, shutdown$, systemOom$, cluster } = parts;
+  const { runtimeHealth$, shutdown$, systemOom$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
   const eviction$ = parts.evict(upkeep.reclaim);
   const beside$ = merge(
-    keptAmounts$,
     runtimeHealth$,
     shutdown$,
     eviction$,

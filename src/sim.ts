@@ -25,13 +25,7 @@ export type {
 export { type SimulatedSource, simulatedSource } from './tools/sim/node/simulated-source.js';
 export type { DiskPorts, DiskPower, SimulatedDisk } from './tools/sim/disk/simulated-disk.js';
 export { type SimulatedRuntime } from './tools/sim/runtime/simulated-runtime.js';
-export type {
-  SimulatedInstance,
-  SimulatedPodSandbox,
-  SimulatedResources,
-  TellWorld,
-  WorldEvent,
-} from './tools/sim/world/world-event.js';
+export type { SimulatedInstance, SimulatedPodSandbox, TellWorld, WorldEvent } from './tools/sim/world/world-event.js';
 
 // An API server, and its requests
 export {
@@ -91,8 +85,6 @@ export type {
 export { type Watch, watchInvariants } from './tools/sim/invariants/watch-invariants.js';
 export type { CallTruth, WorldTruth } from './tools/sim/invariants/world-truth.js';
 export type { CallSubject } from './tools/sim/invariants/cri-request.js';
-export type { KeptTruth, KeptTruths } from './tools/sim/invariants/checkpoint-truth.js';
-export type { PodAmountsTruth } from './tools/sim/invariants/pod-amounts.js';
 export type { InstanceTruth, PassTruth, PodTruth, SandboxTruth } from './tools/sim/invariants/pod-truth.js';
 
 // Histories by seed

@@ -36,14 +36,13 @@ A failing seed is reported with the shortest history that still fails.
   --power         a machine that loses its power and boots
   --shutdowns     a machine that shuts down, after its pods have stopped in groups, and boots
   --pressure      a node that runs short of memory, disk space or process IDs, and evicts pods
-  --resizes       pods that get other amounts of CPU and memory, on a node that has not room for all of them
   --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
 const LARGEST_SEED = 2 ** 31;
 /** Each is a flag. */
-const KINDS = ['cluster', 'clocks', 'power', 'shutdowns', 'pressure', 'resizes'] as const;
+const KINDS = ['cluster', 'clocks', 'power', 'shutdowns', 'pressure'] as const;
 
 /** The flag of a family of seeds, with a space behind it. */
 export const kindFlag = (kind: HistoryKind): string => (kind === 'node' ? '' : `--${kind} `);
@@ -104,7 +103,6 @@ const parse = (args: readonly string[]) => {
         power: { type: 'boolean' },
         shutdowns: { type: 'boolean' },
         pressure: { type: 'boolean' },
-        resizes: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -48,7 +48,6 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   hasStopped: () => false,
   prepare$: EMPTY,
   volumes$: silent,
-  keptAmounts$: silent,
   runtimeHealth$: silent,
   shutdown$: silent,
   systemOom$: silent,

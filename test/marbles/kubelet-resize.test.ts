@@ -112,8 +112,7 @@ describe('a pod that is resized through the API', () => {
 
   it('keeps what it has until its new amounts are saved', () => {
     const { checkpoints } = files();
-    // Of the wish and of the decision, and of two syncs.
-    let refusals = 4;
+    let refusals = 2;
     const full: Checkpoints['write'] = (name, content) =>
       defer(() => {
         refusals -= 1;
@@ -124,7 +123,7 @@ describe('a pod that is resized through the API', () => {
       [0, [sized('web', '500m', 1)]],
       [10 * SECOND, [sized('web', '500m', 2)]],
     );
-    expect(did(stage)).toEqual(['0 start web 0', `21000 update web 512 ${2 * MIB}`]);
+    expect(did(stage)).toEqual(['0 start web 0', `32000 update web 512 ${2 * MIB}`]);
   });
 
   it('shows a failure, tries again, and shows that no longer once it is done', () => {

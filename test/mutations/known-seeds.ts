@@ -85,11 +85,4 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'a pod counts on room that is not free yet': 55,
   'all pods make room': 173,
   'critical pods make room for each other': 48,
-  'a resize counts no other pods': 7,
-  'a resize that waits is not tried again': 48,
-  'a resize is done before it is kept': 129,
-  'what is kept is not read': 7,
-  'every resize restarts': 1,
-  'no resize restarts': 5,
-  'an update is not noted': 1,
 };

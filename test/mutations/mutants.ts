@@ -2,7 +2,6 @@ import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js
 import { CLOCK_MUTANTS } from './clock-mutants.js';
 import { POWER_MUTANTS } from './power-mutants.js';
 import { PRESSURE_MUTANTS } from './pressure-mutants.js';
-import { RESIZE_MUTANTS } from './resize-mutants.js';
 import { SHUTDOWN_MUTANTS } from './shutdown-mutants.js';
 
 /** A change to one file of the product, by a text that stands in it exactly once. */
@@ -387,5 +386,4 @@ export const MUTANTS: readonly Mutant[] = [
   ...POWER_MUTANTS,
   ...SHUTDOWN_MUTANTS,
   ...PRESSURE_MUTANTS,
-  ...RESIZE_MUTANTS,
 ];

@@ -22,7 +22,6 @@ describe('the flags', () => {
     ['--power --seed 4', { kind: 'power', from: 4 }],
     ['--shutdowns --seed 4', { kind: 'shutdowns', from: 4 }],
     ['--pressure --seed 4', { kind: 'pressure', from: 4 }],
-    ['--resizes --seed 4', { kind: 'resizes', from: 4 }],
   ])('%s', (text, flags) => {
     expect(readFlags(text.split(' ').filter(Boolean), 4)).toMatchObject(flags);
   });

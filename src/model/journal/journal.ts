@@ -84,8 +84,6 @@ export type JournalEvent =
       readonly kind: 'resize';
       readonly trigger: string;
       readonly decision: 'allocated' | 'deferred' | 'infeasible';
-      /** The version of the pod (`metadata.generation`) that asks; absent for a pod without versions. */
-      readonly generation?: number;
       readonly message?: string;
     }
   /** A static pod waits until another one of the same full name is gone; it is checked again at `retryAt`. */

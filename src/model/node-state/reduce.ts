@@ -49,19 +49,12 @@ export const reduce = (state: NodeState, change: StateChange): NodeState => {
 const withoutUndone = (wanted: NodeState['wanted'], resizes: PodResizes, uid: string): PodResizes =>
   wanted.asked.has(uid) ? resizes : withoutPending(resizes, uid);
 
-/** A pod that asks for other amounts has those of before until it is given these, also if another agent comes in between. */
-const withAskedOf = (wanted: NodeState['wanted'], resizes: PodResizes, uid: string): PodResizes => {
-  const pod = wanted.pods.byUid.get(uid);
-  if (!pod || !wanted.asked.has(uid) || resizes.allocated.has(uid)) return resizes;
-  return withAllocation(resizes, uid, amountsOfPod(pod));
-};
-
 const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeOf<K>) => Partial<NodeState> } = {
-  'pod-set': ({ wanted: before, resizes }, { pod, cause }) => {
+  'pod-set': ({ wanted: before, resizes }, { pod }) => {
     const { uid } = pod.metadata;
-    const allocation = resizes.allocated.get(uid);
-    const wanted = withPod(before, pod, { allocated: allocation && allocatedIn(allocation), cause });
-    return { wanted, resizes: withAskedOf(wanted, withoutUndone(wanted, resizes, uid), uid) };
+    const allocated = resizes.allocated.get(uid);
+    const wanted = withPod(before, pod, allocated && allocatedIn(allocated));
+    return { wanted, resizes: withoutUndone(wanted, resizes, uid) };
   },
   'pod-removed': ({ wanted }, { pod }) => ({ wanted: withoutPod(wanted, pod) }),
   'source-ready': ({ sources }, { source }) => ({ sources: withSource(sources, source) }),

@@ -1,7 +1,6 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
 import type { RoomWait } from '../admission/preemptions.js';
 import type { FailedPull } from '../images/image-back-off.js';
-import type { JournalId } from '../journal/journal.js';
 import type { NodePressure } from '../node/node-conditions.js';
 import type { Amounts } from '../pod/allocated-resources.js';
 import type { Moment } from '../pod/active-times.js';
@@ -19,7 +18,7 @@ import type { WorkType } from '../pod-workers/pod-worker-record.js';
 /** The kinds of changes, with the fields of each. Times are the scheduler's milliseconds, unless said. */
 export interface StateChanges {
   /** A source wants the pod, or has another version of it. */
-  'pod-set': { readonly pod: Pod; readonly cause?: JournalId | undefined };
+  'pod-set': { readonly pod: Pod };
   /** No source wants the pod any more. */
   'pod-removed': { readonly pod: Pod };
   /** The first set of the source was handled. */

@@ -1,12 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable';
-import type { JournalId } from '../journal/journal.js';
-import {
-  type AllocatedResources,
-  allocatedOfPod,
-  allocatedOfStatus,
-  isResized,
-  withAllocated,
-} from './allocated-resources.js';
+import { type AllocatedResources, allocatedOfPod, allocatedOfStatus, withAllocated } from './allocated-resources.js';
 import { updated } from '../values/updated.js';
 import { isMirrorPod, type Pod, podFullName } from './pod.js';
 
@@ -21,8 +14,6 @@ export interface WantedPods {
   readonly mirrors: NamedPods;
   /** The pods as their sources have them, by UID, where that is not how they run: with the amounts of a resize that has not begun. */
   readonly asked: ImmutableMap<string, Pod>;
-  /** By UID, the entry of the journal with which a pod came, or was last resized. */
-  readonly causes: ImmutableMap<string, JournalId>;
 }
 
 /** Pods of one kind. A manifest and its earlier version may have one full name at the same time. */
@@ -44,7 +35,7 @@ export interface PodAndMirror {
 
 const EMPTY: NamedPods = { byUid: OrderedMap(), newest: ImmutableMap(), named: ImmutableMap() };
 
-export const NO_PODS: WantedPods = { pods: EMPTY, mirrors: EMPTY, asked: ImmutableMap(), causes: ImmutableMap() };
+export const NO_PODS: WantedPods = { pods: EMPTY, mirrors: EMPTY, asked: ImmutableMap() };
 
 /**
  * Adds or replaces a pod. It keeps the amounts that it has: those of its version before, or for a pod that comes, those that an earlier
@@ -52,24 +43,12 @@ export const NO_PODS: WantedPods = { pods: EMPTY, mirrors: EMPTY, asked: Immutab
  *
  * Source: pkg/kubelet/allocation/allocation_manager.go UpdatePodFromAllocation
  */
-export const withPod = (wanted: WantedPods, asked: Pod, { allocated, cause }: PodArrival = {}): WantedPods => {
+export const withPod = (wanted: WantedPods, asked: Pod, allocated?: AllocatedResources): WantedPods => {
   if (isMirrorPod(asked)) return updated(wanted, { mirrors: put(wanted.mirrors, asked) });
-  const { uid } = asked.metadata;
-  const before = wanted.pods.byUid.get(uid);
+  const before = wanted.pods.byUid.get(asked.metadata.uid);
   const known = before ? allocatedOfPod(before) : (allocated ?? allocatedOfStatus(asked.status ?? {}));
-  const askedBefore = wanted.asked.get(uid) ?? before;
-  const isOtherwise = !askedBefore || isResized(asked, askedBefore);
-  const causes = cause !== undefined && isOtherwise ? wanted.causes.set(uid, cause) : wanted.causes;
-  return withAmountsOf(updated(wanted, { causes }), asked, known);
+  return withAmountsOf(wanted, asked, known);
 };
-
-/** What is known of a pod when it comes. */
-export interface PodArrival {
-  /** What an earlier agent has given it. */
-  readonly allocated?: AllocatedResources | undefined;
-  /** The entry of the journal with which it comes. */
-  readonly cause?: JournalId | undefined;
-}
 
 /** The pod has these amounts, also if its source asks for others. Changes nothing about a pod that no source wants. */
 export const withAllocatedPod = (wanted: WantedPods, uid: string, allocated: AllocatedResources): WantedPods => {
@@ -91,11 +70,7 @@ export const withoutPod = (wanted: WantedPods, pod: Pod): WantedPods =>
     wanted,
     isMirrorPod(pod)
       ? { mirrors: take(wanted.mirrors, pod) }
-      : {
-          pods: take(wanted.pods, pod),
-          asked: wanted.asked.delete(pod.metadata.uid),
-          causes: wanted.causes.delete(pod.metadata.uid),
-        },
+      : { pods: take(wanted.pods, pod), asked: wanted.asked.delete(pod.metadata.uid) },
   );
 
 const put = (pods: NamedPods, pod: Pod): NamedPods => {

@@ -92,14 +92,13 @@ const viewOf = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Obs
 
 /**
  * The run of the pod with the amounts that it has. An earlier agent may have created its containers with others than those that the source
- * asks for since: unless the pod was given these, it has those of its containers. Those of a pod as a whole are kept from its first run on,
- * since its status does not show them.
+ * asks for since: unless the pod was given these, it has those of its containers.
  */
 const asAllocated = ({ state }: PodWorkPorts, run: PodRun): PodRun => {
   const allocation = state.value.resizes.allocated.get(run.uid);
   if (allocation) return { ...run, pod: withAllocated(run.pod, allocatedIn(allocation)) };
   const pod = withAllocated(run.pod, allocatedOfContainers(run.status.containers));
-  if (pod === run.pod && !pod.spec.resources) return run;
+  if (pod === run.pod) return run;
   state.apply({ kind: 'allocation-found', uid: run.uid, amounts: amountsOfPod(pod) });
   return { ...run, pod };
 };

@@ -1,16 +1,4 @@
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  distinctUntilChanged,
-  EMPTY,
-  ignoreElements,
-  map,
-  type Observable,
-  of,
-  tap,
-} from 'rxjs';
+import { concat, concatMap, defer, EMPTY, ignoreElements, map, type Observable, of, tap } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import {
   CHECKPOINT_NAMES,
@@ -24,7 +12,6 @@ import type { KeptAmounts } from '../../model/resize/pod-resizes.js';
 import { NO_RESIZES } from '../../model/resize/pod-resizes.js';
 import { inSlots } from '../operators/in-slots.js';
 import type { Checkpoints } from '../ports/checkpoints.js';
-import type { Logger } from '../ports/logger.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
 /** The amounts of resized pods on the disk. */
@@ -33,19 +20,16 @@ export interface AmountKeeper {
    * Reads what an earlier agent has kept. Errors: a checkpoint cannot be read; then what runs may have other amounts than the node counts.
    */
   readonly restore$: Observable<never>;
-  /** Writes the checkpoints after each change, also while no worker does. Errors: none; a write that fails is logged, and made again before the pod is worked on. */
-  readonly follow$: Observable<never>;
   /** Completes when the checkpoints have the newest amounts; at once if they do. Several callers share a write. Errors: of the write. */
   readonly save$: Observable<never>;
 }
 
 /** Source: pkg/kubelet/allocation/state/state_checkpoint.go */
 export const amountKeeper = (
-  state: Pick<KubeletState, 'value' | 'apply' | 'state$'>,
+  state: Pick<KubeletState, 'value' | 'apply'>,
   checkpoints: Checkpoints | undefined,
-  log: Pick<Logger, 'warn'>,
 ): AmountKeeper => {
-  if (!checkpoints) return { restore$: EMPTY, follow$: EMPTY, save$: EMPTY };
+  if (!checkpoints) return { restore$: EMPTY, save$: EMPTY };
   const oneByOne = inSlots({ count: 1 });
   const { allocated, actuated } = CHECKPOINT_NAMES;
   const read = <T>(name: CheckpointName, parse: (text: string) => T, none: T): Observable<T> =>
@@ -60,20 +44,6 @@ export const amountKeeper = (
     );
   const write = (name: CheckpointName, isSaved: boolean, content: () => string): Observable<never> =>
     isSaved ? EMPTY : checkpoints.write(name, content());
-  const save$ = defer(() => {
-    const { saved, ...now } = state.value.resizes;
-    const kept: KeptAmounts = { allocated: now.allocated, actuated: now.actuated };
-    const isSaved = { allocated: saved.allocated === kept.allocated, actuated: saved.actuated === kept.actuated };
-    if (isSaved.allocated && isSaved.actuated) return EMPTY;
-    return concat(
-      write(allocated, isSaved.allocated, () => formatAllocated(kept)),
-      write(actuated, isSaved.actuated, () => formatActuated(kept)),
-      defer(() => {
-        state.apply({ kind: 'resizes-saved', ...kept });
-        return EMPTY;
-      }),
-    );
-  }).pipe(oneByOne());
   return {
     restore$: read(allocated, parseAllocated, NO_RESIZES.allocated).pipe(
       concatMap((given) =>
@@ -82,19 +52,20 @@ export const amountKeeper = (
       tap((kept) => state.apply({ kind: 'resizes-restored', ...kept })),
       ignoreElements(),
     ),
-    follow$: state.state$.pipe(
-      map(({ resizes }) => resizes),
-      distinctUntilChanged((one, other) => one.allocated === other.allocated && one.actuated === other.actuated),
-      concatMap(() =>
-        save$.pipe(
-          catchError((error: unknown) => {
-            log.warn({ error: errorText(error) }, 'cannot keep the amounts of resized pods; it is tried again');
-            return EMPTY;
-          }),
-        ),
-      ),
-    ),
-    save$,
+    save$: defer(() => {
+      const { saved, ...now } = state.value.resizes;
+      const kept: KeptAmounts = { allocated: now.allocated, actuated: now.actuated };
+      const isSaved = { allocated: saved.allocated === kept.allocated, actuated: saved.actuated === kept.actuated };
+      if (isSaved.allocated && isSaved.actuated) return EMPTY;
+      return concat(
+        write(allocated, isSaved.allocated, () => formatAllocated(kept)),
+        write(actuated, isSaved.actuated, () => formatActuated(kept)),
+        defer(() => {
+          state.apply({ kind: 'resizes-saved', ...kept });
+          return EMPTY;
+        }),
+      );
+    }).pipe(oneByOne()),
   };
 };
 

@@ -74,9 +74,6 @@ const triggerOf = ({ change, before, after }: Transition): ResizeTrigger | undef
       const phase = before.statuses.stored.get(change.uid)?.status.phase;
       return isTerminalPhase(change.status.phase) && !isTerminalPhase(phase) ? 'pod_terminated' : undefined;
     }
-    // A pod that has to be stopped, such as one past its deadline, counts until it has stopped.
-    case 'run-ended':
-      return before.activity.get(change.uid)?.running?.work === 'terminating' ? 'pod_terminated' : undefined;
     case 'instance-resized':
       return 'pod_resized';
     default:

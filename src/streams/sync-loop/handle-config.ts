@@ -42,7 +42,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
 
   const handlers: Readonly<Record<PodsUpdate['op'], Handle>> = {
     ADD: (pod, cause, active) => {
-      apply({ kind: 'pod-set', pod, cause });
+      apply({ kind: 'pod-set', pod });
       if (pods.resolve(pod).isMirror) {
         objectChanged(pod);
         return dispatch('update', pod, cause);
@@ -54,13 +54,13 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
     UPDATE: (pod, cause) => {
       const before = pods.asked(pod.metadata.uid);
       if (before) for (const request of requestedResizes(before, pod)) metrics.resizeRequested(request);
-      apply({ kind: 'pod-set', pod, cause });
+      apply({ kind: 'pod-set', pod });
       objectChanged(pod);
       return dispatch('update', pod, cause);
     },
     // Graceful deletion: the pod stays a desired pod until its worker has stopped it.
     DELETE: (pod, cause) => {
-      apply({ kind: 'pod-set', pod, cause });
+      apply({ kind: 'pod-set', pod });
       objectChanged(pod);
       return dispatch('update', pod, cause);
     },
@@ -75,7 +75,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
     },
     // The API has another status. It needs a sync only if Ready depends on conditions of other writers.
     RECONCILE: (pod, cause) => {
-      apply({ kind: 'pod-set', pod, cause });
+      apply({ kind: 'pod-set', pod });
       objectChanged(pod);
       const { pod: resolved } = pods.resolve(pod);
       return resolved && isReadinessOutdated(resolved) ? dispatch('sync', pod, cause) : [];

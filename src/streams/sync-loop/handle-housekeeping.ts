@@ -11,9 +11,7 @@ import {
 import { resizeCounts } from '../../model/resize/resize-counts.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
-import { activeBeside } from './active-beside.js';
 import { activePods } from './active-pods.js';
-import { admission } from './admission.js';
 import type { LoopContext } from './loop-context.js';
 
 /** The grace period of a pod that only the runtime knows, in seconds. Source: pkg/kubelet/kubelet_pods.go */
@@ -66,26 +64,18 @@ export const handleHousekeeping =
     return [...wakes, ...others];
   };
 
-/** Such a pod is admitted like a new one: others may have its room since it was removed. A kubelet does not check it again. */
-const restart = (context: LoopContext, pods: readonly Pod[]): readonly Wake[] => {
-  const { state, guard, metrics, record, scheduler } = context;
-  const admit = admission(context);
-  const active = activeBeside(state);
-  return pods.flatMap((pod) =>
+const restart = ({ state, guard, metrics, record, scheduler }: LoopContext, pods: readonly Pod[]): readonly Wake[] =>
+  pods.flatMap((pod) =>
     guard(podRef(pod), () => {
       metrics.podRestarted(isStaticPod(pod));
       const finding = 'the pod is wanted and nothing works on it: it is started';
       const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
-      const stops = admit(pod, active, cause);
-      active.handled(pod);
-      if (!stops) return [];
       const { mirrorPod } = state.pods.resolve(pod);
       const now = scheduler.now();
       const update = { type: 'create' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
-      return [...stops, ...state.workers.update(update, now)];
+      return state.workers.update(update, now);
     }),
   );
-};
 
 const endRejected = ({ state, guard, record, scheduler }: LoopContext, pods: readonly Pod[]): readonly Wake[] =>
   pods.flatMap((pod) =>
@@ -113,10 +103,9 @@ const stopOrphans = (
     }),
   );
 
-/** A pod that starts over at once under its UID, or is rejected then, is not forgotten. */
-const journalForgotten = ({ state, record }: LoopContext, forgotten: readonly PodRef[]): void => {
-  for (const pod of forgotten)
-    if (!state.workers.record(pod.uid) && !state.rejected.has(pod.uid)) record({ kind: 'forgotten', pod, causes: [] });
+/** A pod that starts over at once, under its UID, is not forgotten. */
+const journalForgotten = ({ state: { workers }, record }: LoopContext, forgotten: readonly PodRef[]): void => {
+  for (const pod of forgotten) if (!workers.record(pod.uid)) record({ kind: 'forgotten', pod, causes: [] });
 };
 
 /** Records an orphan once, when it is found. */

@@ -48,8 +48,6 @@ const tried = (context: LoopContext, resized: ResizedPod, trigger: ResizeTrigger
     resizesPods: node.resizesPods ?? true,
     swap: node,
   });
-  const cause = state.value.wanted.causes.get(uid);
-  const entry = { kind: 'resize', trigger, generation, pod, causes: cause === undefined ? [] : [cause] } as const;
   if (decision.kind === 'pending') {
     const { reason, message, detail } = decision;
     const pending: PendingResize = { reason, message, generation, triedAt: wallClock() };
@@ -57,14 +55,14 @@ const tried = (context: LoopContext, resized: ResizedPod, trigger: ResizeTrigger
     if (before?.reason === reason && before.message === message && before.generation === generation) return [];
     if (detail !== undefined) metrics.resizeInfeasible(detail);
     const word = reason === 'Deferred' ? 'deferred' : 'infeasible';
-    return synced(context, uid, record({ ...entry, decision: word, message }));
+    return synced(context, uid, record({ kind: 'resize', trigger, decision: word, message, pod, causes: [] }));
   }
   if (before?.reason === 'Deferred') metrics.deferredResizeAccepted(trigger);
-  const decided = record({ ...entry, decision: 'allocated' });
+  const cause = record({ kind: 'resize', trigger, decision: 'allocated', pod, causes: [] });
   state.apply({ kind: 'resize-allocated', uid });
   const message = resizeText('started', asked, generation);
-  recordEvent({ pod: asked, type: 'Normal', reason: 'ResizeStarted', message, causes: [decided] });
-  return [...madeRoom(context, asked, decision.admission, decided), ...synced(context, uid, decided)];
+  recordEvent({ pod: asked, type: 'Normal', reason: 'ResizeStarted', message, causes: [cause] });
+  return [...madeRoom(context, asked, decision.admission, cause), ...synced(context, uid, cause)];
 };
 
 const synced = ({ state, scheduler }: LoopContext, uid: string, cause: string): readonly Wake[] => {

@@ -168,7 +168,6 @@ export const simulatedNode = ({
     latencyMs: behaviours.fileMs,
     ...(power && { power }),
     usedBytes: () => runtime.imageBytes(),
-    checkpointSeen: (name, content) => tell({ kind: 'checkpoint', at: scheduler.now(), name, content }),
     intentChanged: (image, isOnDisk) => tell({ kind: 'pull-intent', at: scheduler.now(), image, isOnDisk }),
     volumeChanged: (kind, path, uid) => tell({ kind, at: scheduler.now(), path, uid }),
   });

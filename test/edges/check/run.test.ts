@@ -42,7 +42,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
     const verdict = await project.run();
     expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     const begun = project.begun();
-    const lane = ['typecheck', 'layers', 'unused', ...Array.from({ length: 7 }, () => 'fixed seeds')];
+    const lane = ['typecheck', 'layers', 'unused', ...Array.from({ length: 6 }, () => 'fixed seeds')];
     expect(begun.filter((step) => lane.includes(step))).toEqual(lane);
     // They run beside all that follows.
     const beside = ['without a clock, Node 97.1.0', 'without a clock, Node 98.2.0'];

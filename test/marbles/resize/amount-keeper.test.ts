@@ -21,8 +21,6 @@ const given = (uid: string, cpu: string) => ({
   ...{ kind: 'allocation-found' as const, uid, amounts: { containers: { main: { requests: { cpu } } } } },
 });
 
-const silent = { warn: () => undefined };
-
 /** Files whose writes take 3 ms. */
 const filesIn = (scheduler: SchedulerLike, files = new Map<CheckpointName, string>()) => {
   const wrote: string[] = [];
@@ -50,7 +48,7 @@ describe('the amounts of resized pods', () => {
     marbles(({ hot, expectObservable, scheduler, flush }) => {
       const { wrote, files, checkpoints } = filesIn(scheduler);
       const state = kubeletState();
-      const keeper = amountKeeper(state, checkpoints, silent);
+      const keeper = amountKeeper(state, checkpoints);
       state.apply(given('a', '1'));
       state.apply(given('b', '1'));
       const saves = '    a-b----c';
@@ -69,7 +67,7 @@ describe('the amounts of resized pods', () => {
     marbles(({ hot, expectObservable, scheduler, flush }) => {
       const { wrote, checkpoints } = filesIn(scheduler);
       const state = kubeletState();
-      const keeper = amountKeeper(state, checkpoints, silent);
+      const keeper = amountKeeper(state, checkpoints);
       state.apply(given('a', '1'));
       hot('-x').subscribe(() => {
         state.apply({ kind: 'instance-resized', uid: 'a', container: 'main', amounts: { containerId: 'c1' } });
@@ -84,42 +82,15 @@ describe('the amounts of resized pods', () => {
   );
 
   it(
-    'are written after each change, also while no worker does; a failed write is logged and made with the next change',
-    marbles(({ hot, expectObservable, scheduler, flush }) => {
-      const { wrote, checkpoints } = filesIn(scheduler);
-      const logged: string[] = [];
-      const faulty: Checkpoints = {
-        ...checkpoints,
-        write: (...args) =>
-          defer(() => (scheduler.now() === 1 ? throwError(() => new Error('full')) : checkpoints.write(...args))),
-      };
-      const state = kubeletState();
-      const log = {
-        warn: (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`),
-      };
-      const changes: Readonly<Record<string, () => unknown>> = {
-        a: () => state.apply(given('a', '1')),
-        b: () => state.apply({ kind: 'instance-resized', uid: 'a', container: 'main', amounts: { containerId: 'c1' } }),
-        s: () => state.apply({ kind: 'status', uid: 'a', status: { phase: 'Running' } }),
-      };
-      hot('-a---b----s').subscribe((name) => changes[name]!());
-      expectObservable(amountKeeper(state, faulty, log).follow$, '^ 20ms !').toBe('-');
-      flush();
-      expect(wrote).toEqual(['5 allocated_pods_state', '8 actuated_pods_state']);
-      expect(logged).toEqual(['cannot keep the amounts of resized pods; it is tried again {"error":"full"}']);
-    }),
-  );
-
-  it(
     'are there for the next agent, which writes nothing',
     marbles(({ expectObservable, scheduler, flush }) => {
       const { files, wrote, checkpoints } = filesIn(scheduler);
       const state = kubeletState();
       state.apply(given('a', '1'));
-      expectObservable(amountKeeper(state, checkpoints, silent).save$).toBe('---|');
+      expectObservable(amountKeeper(state, checkpoints).save$).toBe('---|');
       flush();
       const next = kubeletState();
-      const keeper = amountKeeper(next, checkpoints, silent);
+      const keeper = amountKeeper(next, checkpoints);
       expectObservable(concat(keeper.restore$, keeper.save$)).toBe('---|');
       flush();
       expect(next.value.resizes.allocated.toJS()).toEqual({ a: { containers: { main: { requests: { cpu: '1' } } } } });
@@ -134,7 +105,7 @@ describe('the amounts of resized pods', () => {
       const { checkpoints } = filesIn(scheduler, new Map([['actuated_pods_state', '{"data":"{}","checksum":1}']]));
       const path = '/node/actuated_pods_state';
       const text = `could not restore state from checkpoint: ${path}: checkpoint is corrupted: the checksum is of another content, please drain this node and delete pod resource information checkpoint file "${path}" before restarting`;
-      const restored$ = amountKeeper(kubeletState(), checkpoints, silent).restore$;
+      const restored$ = amountKeeper(kubeletState(), checkpoints).restore$;
       expectObservable(restored$.pipe(catchError((error: unknown) => of((error as Error).message)))).toBe('(t|)', {
         t: text,
       });
@@ -152,7 +123,7 @@ describe('the amounts of resized pods', () => {
         write: (...args) => defer(() => (isFull ? throwError(() => full) : checkpoints.write(...args))),
       };
       const state = kubeletState();
-      const keeper = amountKeeper(state, faulty, silent);
+      const keeper = amountKeeper(state, faulty);
       state.apply(given('a', '1'));
       expectObservable(keeper.save$).toBe('#', undefined, full);
       flush();

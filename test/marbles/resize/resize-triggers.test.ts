@@ -71,16 +71,10 @@ describe('while a pod waits for a resize', () => {
     ['another wish is one', set(at('3')), '-u'],
     ['another version with the same wish is none', set({ ...at('2'), status: { phase: 'Running' } }), '--'],
     ['a wish that is taken back is none, since nothing waits', set(at('1')), '--'],
-    ['a run of the worker of a pod that stops is one, at its end', { kind: 'run-ended', uid: 'stopping' }, '-t'],
-    ['the end of any other run is none', { kind: 'run-ended', uid: 'small' }, '--'],
   ])('%s', (_, change, seen) => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const state = kubeletState({ sources: ['api'] });
-      const runs = [
-        { kind: 'run-started', uid: 'small', work: 'sync', now: 0 },
-        { kind: 'run-started', uid: 'stopping', work: 'terminating', now: 0 },
-      ] as const;
-      for (const before of [ready, set(at('1', 'small')), set(at('1')), set(at('2')), ...runs]) state.apply(before);
+      for (const before of [ready, set(at('1', 'small')), set(at('1')), set(at('2'))]) state.apply(before);
       hot('-x').subscribe(() => state.apply(change));
       expectObservable(resizeTriggers(state, scheduler), '^-!').toBe(seen, VALUES);
     })();

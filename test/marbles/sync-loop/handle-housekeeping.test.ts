@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Admit } from '../../../src/model/admission/rejection.js';
 import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
@@ -76,21 +75,6 @@ describe('a round of housekeeping', () => {
     expect(stage.pass()).toEqual(['wake uid-1']);
     expect(stage.pending('uid-1')).toBe('create');
     expect(stage.observed).toContain('podRestarted true');
-  });
-
-  it('rejects a pod that is wanted and has no worker if the node has no room for it any more', () => {
-    const stage = stageOf(aPod(), aPod({ uid: 'uid-2', name: 'other' }));
-    created(stage, aPod());
-    const beside: (readonly string[])[] = [];
-    const admit: Admit = (_, active) => {
-      beside.push(active.map(({ metadata }) => metadata.uid));
-      return { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" };
-    };
-    expect(handleHousekeeping({ ...stage.context, admit })([])).toEqual([]);
-    expect(beside).toEqual([['uid-1']]);
-    expect(stage.state.statuses.get('uid-2')).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
-    expect(stage.pending('uid-2')).toBeUndefined();
-    expect(stage.pass()).toEqual([]);
   });
 
   it('starts a pod without the status of a former one of its UID, also of one that failed', () => {

@@ -6,7 +6,6 @@ import { clusterRows } from './rows/cluster-rows.js';
 import { endRows } from './rows/ends-rows.js';
 import { powerRows } from './rows/power-rows.js';
 import { PRESSURE, pressureRows } from './rows/pressure-rows.js';
-import { RESIZE_FACTS, resizeRows } from './rows/resize-rows.js';
 import { roomRows } from './rows/room-rows.js';
 import { shutdownRows } from './rows/shutdown-rows.js';
 import { statusRows } from './rows/status-rows.js';
@@ -29,7 +28,6 @@ const ROWS: Rows = {
   ...shutdownRows,
   ...pressureRows,
   ...roomRows,
-  ...resizeRows,
 };
 
 describe.each(INVARIANTS)('$name', (invariant) => {
@@ -44,13 +42,7 @@ describe.each(INVARIANTS)('$name', (invariant) => {
       { priority: 0, graceSeconds: 10 },
       { priority: 1_000, graceSeconds: 5 },
     ];
-    const settings = {
-      imageMaxAgeMs: 1_200_000,
-      shutdownGroups,
-      eviction: PRESSURE,
-      podCapacity: 2,
-      facts: RESIZE_FACTS,
-    };
+    const settings = { imageMaxAgeMs: 1_200_000, shutdownGroups, eviction: PRESSURE, podCapacity: 2 };
     const watch = watchInvariants([invariant], settings);
     const events = story.flat(2);
     const found = [...events.flatMap((event) => watch.tell(event)), ...watch.end({ at: END * 1000, quietSince: 0 })];

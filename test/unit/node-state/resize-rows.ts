@@ -72,19 +72,13 @@ export const resizeRows = {
     ['nothing, for a pod that has what it asks for', [sized('1', 1)], allocated, resizes, [{}, {}, {}, {}]],
   ],
   'resize-pending': [
-    [
-      'a wait, and what the pod has until then',
-      [sized('1', 1), sized('2', 2)],
-      deferred,
-      resizes,
-      [{ 'uid-1': { containers: requests('1') } }, {}, { 'uid-1': waits }, {}],
-    ],
+    ['a wait', [sized('1', 1), sized('2', 2)], deferred, resizes, [{}, {}, { 'uid-1': waits }, {}]],
     [
       'the end of a wait, once the source takes the resize back',
       [sized('1', 1), sized('2', 2), deferred],
       sized('1', 3),
       resizes,
-      [{ 'uid-1': { containers: requests('1') } }, {}, {}, {}],
+      [{}, {}, {}, {}],
     ],
   ],
   'instance-resized': [

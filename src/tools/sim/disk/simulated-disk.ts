@@ -27,8 +27,6 @@ export interface SimulatedDiskOptions {
   readonly capacityBytes?: bigint;
   /** Called when a volume of the pod of a UID is there for containers, and when it is gone. */
   readonly volumeChanged?: (kind: 'volume-made' | 'volume-gone', path: string, uid: string) => void;
-  /** Called when a checkpoint is on the disk, and when an agent reads it. */
-  readonly checkpointSeen?: (name: string, content: string | undefined) => void;
   /** Called when the record of a pull is on the disk, and when it is being removed. */
   readonly intentChanged?: (image: string, isOnDisk: boolean) => void;
   /** Present if the machine may lose its power. */
@@ -93,7 +91,6 @@ export const simulatedDisk = ({
   usedBytes = () => 0n,
   volumeChanged = () => undefined,
   intentChanged = () => undefined,
-  checkpointSeen = () => undefined,
   power,
 }: SimulatedDiskOptions): SimulatedDisk => {
   const tree = power ? new VolatileTree(world.now) : new FileTree(world.now);
@@ -241,20 +238,8 @@ export const simulatedDisk = ({
       },
       checkpoints: {
         // At once: an agent reads them before it does anything.
-        read: (name) =>
-          defer(() => {
-            const content = checkpoints.get(name);
-            checkpointSeen(name, content);
-            return of(content);
-          }),
-        write: (name, content) =>
-          keep(() => {
-            const synced = checkpoints.write(name, content);
-            return () => {
-              synced();
-              checkpointSeen(name, content);
-            };
-          }),
+        read: (name) => defer(() => of(checkpoints.get(name))),
+        write: (name, content) => keep(() => checkpoints.write(name, content)),
         pathOf: (name) => name,
       },
       lastKnown: {

@@ -51,7 +51,7 @@ export const withFaults = (faults: readonly Fault[], random: SeededRandom): With
         Object.entries(port as Calls).map(([name, ask]) => [name, wrapCall(criMethod(name), ask)]),
       ) as typeof port;
     const { containerEvents, ...calls } = ports.runtime;
-    const { probeHandlers, probeRecords, checkpoints, cluster } = ports;
+    const { probeHandlers, probeRecords, cluster } = ports;
     return {
       ...ports,
       runtime: { ...wrapCalls(calls), containerEvents: () => eventsWithFaults(containerEvents()) },
@@ -62,8 +62,6 @@ export const withFaults = (faults: readonly Fault[], random: SeededRandom): With
       logFiles: wrapDisk(ports.logFiles),
       pullRecords: wrapDisk(ports.pullRecords),
       ...(probeRecords && { probeRecords: wrapDisk(probeRecords) }),
-      // An agent that cannot read them does not start, as a kubelet; only their writes fail.
-      ...(checkpoints && { checkpoints: { ...checkpoints, ...wrapDisk({ write: checkpoints.write }) } }),
       ...(probeHandlers && { probeHandlers: faultyProbes(probeHandlers, wrapCall, network) }),
       httpRequest: network.httpRequest(ports.httpRequest),
       ...(cluster && {

@@ -5,7 +5,7 @@ import type { LatencyRange } from '../world/behaviour.js';
 export type ClusterChange = { readonly atMs: number } & (
   | { readonly kind: 'create'; readonly pod: PodManifest }
   /** A JSON merge patch of the pod of that name; does nothing if there is none. */
-  | { readonly kind: 'patch' | 'patch-status' | 'resize'; readonly pod: string; readonly patch: object }
+  | { readonly kind: 'patch' | 'patch-status'; readonly pod: string; readonly patch: object }
   /** `graceSeconds`: of the user's request; that of the pod by default. */
   | { readonly kind: 'delete'; readonly pod: string; readonly graceSeconds?: number }
   /** The Node object is deleted, as when an administrator removes the node from the cluster; its agent comes back. */

@@ -69,8 +69,6 @@ const requestOf = (change: ClusterChange, nodeName: string): ApiRequest => {
       return patch(`${PODS}/${change.pod}`, change.patch);
     case 'patch-status':
       return patch(`${PODS}/${change.pod}/status`, change.patch);
-    case 'resize':
-      return patch(`${PODS}/${change.pod}/resize`, change.patch);
     case 'delete': {
       const { pod, graceSeconds } = change;
       return { method: 'DELETE', path: `${PODS}/${pod}`, body: { gracePeriodSeconds: graceSeconds } };

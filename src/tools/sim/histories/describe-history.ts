@@ -65,8 +65,6 @@ const doneByUser = (change: ClusterChange): Moment => {
     case 'patch':
     case 'patch-status':
       return { atMs, lines: [`user changes ${change.pod}: ${JSON.stringify(change.patch)}`] };
-    case 'resize':
-      return { atMs, lines: [`user resizes ${change.pod}: ${JSON.stringify(change.patch)}`] };
     case 'delete': {
       const grace = change.graceSeconds === undefined ? '' : ` within ${change.graceSeconds} s`;
       return { atMs, lines: [`user deletes ${change.pod}${grace}`] };
@@ -90,7 +88,6 @@ const specText = ({ spec }: Pod): string =>
     ...(spec.activeDeadlineSeconds === undefined ? [] : [`deadline ${spec.activeDeadlineSeconds} s`]),
     ...(spec.hostNetwork ? ['on the network of the node'] : []),
     ...(spec.shareProcessNamespace ? ['processes shared'] : []),
-    ...(spec.resources ? [`as a whole ${JSON.stringify(spec.resources)}`] : []),
   ].join(', ');
 
 const containerLines = ({ spec: { initContainers = [], containers } }: Pod): readonly string[] => [
@@ -100,7 +97,6 @@ const containerLines = ({ spec: { initContainers = [], containers } }: Pod): rea
 
 const containerText = (container: Container): string => {
   const { name, image, imagePullPolicy, restartPolicy, restartPolicyRules, lifecycle, env } = container;
-  const { resources = {}, resizePolicy = [] } = container;
   return [
     `${name}: ${image} (${imagePullPolicy})`,
     ...(restartPolicy === undefined ? [] : [`restarts ${restartPolicy}`]),
@@ -110,8 +106,6 @@ const containerText = (container: Container): string => {
       return probe ? [`${kind} ${probeText(probe)}`] : [];
     }),
     ...Object.entries(lifecycle ?? {}).map(([hook, handler]) => `${hook} ${JSON.stringify(handler)}`),
-    ...(Object.keys(resources).length > 0 ? [JSON.stringify(resources)] : []),
-    ...resizePolicy.map(({ resourceName, restartPolicy: policy }) => `${resourceName} ${policy}`),
     ...(env ?? []).map((variable) => `${variable.name}=${variable.value}`),
   ].join(', ');
 };

@@ -4,9 +4,9 @@ import { isTerminal } from './pod-spec.js';
 
 export const apiStatusGoesForward: Invariant = {
   name: 'api-status-goes-forward',
-  rule: 'In the API a pod that has ended stays ended, its start time stays and the restart counts of its containers never fall, across lives of the agent; except for mirror pods, and a pod that the node rejects shows no containers.',
+  rule: 'In the API a pod that has ended stays ended, its start time stays and the restart counts of its containers never fall, across lives of the agent; except for mirror pods.',
   source: 'pkg/kubelet/status/status_manager.go updateStatusInternal, mergePodStatus',
-  watch: (truth) => ({
+  watch: () => ({
     on: (event) => {
       if (event.kind !== 'api-changed' || event.resource !== 'pods' || !event.before || event.type === 'DELETED')
         return undefined;
@@ -24,7 +24,6 @@ export const apiStatusGoesForward: Invariant = {
         });
       if (before?.startTime !== undefined && now?.startTime !== before.startTime)
         findings.push({ uid, message: `its start time went from ${before.startTime} to ${now?.startTime}` });
-      if (truth.pods.get(uid ?? '')?.rejectedAt !== undefined) return findings;
       for (const list of ['containerStatuses', 'initContainerStatuses'] as const) {
         for (const { name, restartCount } of before?.[list] ?? []) {
           const count = now?.[list]?.find((status) => status.name === name)?.restartCount ?? 0;

@@ -34,10 +34,6 @@ import { pullBackOff } from './pull-back-off.js';
 import { pullsAreRecorded } from './pulls-are-recorded.js';
 import { readyIsProven } from './ready-is-proven.js';
 import { removalsAreDue } from './removals-are-due.js';
-import { resizesAreKept } from './resizes-are-kept.js';
-import { resizesAreShown } from './resizes-are-shown.js';
-import { resizesFit } from './resizes-fit.js';
-import { resizesRestartByPolicy } from './resizes-restart-by-policy.js';
 import { restartBackOff } from './restart-back-off.js';
 import { roomIsMade } from './room-is-made.js';
 import { restartPolicyKept } from './restart-policy-kept.js';
@@ -64,10 +60,6 @@ export const INVARIANTS: readonly Invariant[] = [
   shutdownInOrder,
   evictionsAreDue,
   roomIsMade,
-  resizesFit,
-  resizesAreKept,
-  resizesRestartByPolicy,
-  resizesAreShown,
   initOrder,
   restartPolicyKept,
   restartBackOff,

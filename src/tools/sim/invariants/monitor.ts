@@ -1,4 +1,3 @@
-import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { ShutdownGroup } from '../../../model/shutdown/shutdown-groups.js';
 import type { HistoryEviction } from '../histories/history.js';
 import type { WorldEvent } from '../world/world-event.js';
@@ -52,8 +51,6 @@ export interface AgentSettings {
   readonly eviction?: HistoryEviction;
   /** The number of pods for which the node has room. */
   readonly podCapacity: number;
-  /** The facts of the node, other than those of any simulated node. */
-  readonly facts?: TellingFacts;
   /** The time without use after which an image is removed. */
   readonly imageMaxAgeMs: number;
 }

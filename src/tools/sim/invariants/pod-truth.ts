@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
-import type { SimulatedInstance, SimulatedPodSandbox, SimulatedResources } from '../world/world-event.js';
+import type { SimulatedInstance, SimulatedPodSandbox } from '../world/world-event.js';
 
 /** One instance of a container. Times are virtual milliseconds, those that end in `Wall` are of the wall clock. */
 export interface InstanceTruth extends SimulatedInstance {
@@ -12,10 +12,6 @@ export interface InstanceTruth extends SimulatedInstance {
   readonly removedAt?: number;
   /** After a boot the runtime does not know when it was made, and whether it ever ran. */
   readonly isStatusLost?: boolean;
-  /** What it has in the runtime. */
-  readonly resources?: SimulatedResources;
-  /** What it has had since it was created, the newest last. */
-  readonly pastResources?: readonly { readonly resources: SimulatedResources; readonly until: number }[];
 }
 
 export interface SandboxTruth extends SimulatedPodSandbox {
@@ -49,8 +45,6 @@ export interface PodTruth {
   readonly source?: string;
   /** The last version of a source. */
   readonly manifest?: Pod;
-  /** Every version of a source, by its generation; 0 is one without a generation. */
-  readonly versions: ReadonlyMap<number, Pod>;
   /** Since when its source has had this version, or none. */
   readonly specSince: number;
   /** When the image of a container last changed in its source. */
@@ -88,11 +82,10 @@ export interface PodTruth {
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** The same, for the two files that change it. */
 export type MutablePod = Mutable<
-  Omit<PodTruth, 'instances' | 'sandboxes' | 'versions' | 'imageChangedAt' | 'backOffUntil' | 'probeFailedAt'>
+  Omit<PodTruth, 'instances' | 'sandboxes' | 'imageChangedAt' | 'backOffUntil' | 'probeFailedAt'>
 > & {
   readonly instances: Mutable<InstanceTruth>[];
   readonly sandboxes: Mutable<SandboxTruth>[];
-  readonly versions: Map<number, Pod>;
   readonly imageChangedAt: Map<string, number>;
   readonly backOffUntil: Map<string, number>;
   readonly probeFailedAt: Map<string, number>;
@@ -109,7 +102,6 @@ export const newPodTruth = ({
   namespace,
   instances: [],
   sandboxes: [],
-  versions: new Map(),
   specSince: 0,
   imageChangedAt: new Map(),
   longestGraceSeconds: 0,

@@ -3,7 +3,7 @@ import type { Finding, Invariant } from './monitor.js';
 import { isLive, type PodTruth } from './pod-truth.js';
 
 /** The reason of a stop that makes room names the pod for which it is made. */
-const MAKES_ROOM = /^it makes room for the critical pod \S+\(([^)]+)\), for which the node lacks pods /;
+const MAKES_ROOM = /^it makes room for the critical pod \S+\(([^)]+)\),/;
 const CRITICAL = 2_000_000_000;
 
 /** A pod with the shortest grace period is waited for as long, in milliseconds; others are waited for longer. */

@@ -16,7 +16,7 @@ interface Shown {
 
 export const statusGoesForward: Invariant = {
   name: 'status-goes-forward',
-  rule: 'A pod that has ended stays ended, unless the API has no end of it and a later agent finds it past its deadline or has no room for it, or the runtime has forgotten that a container had run; while the agent knows a pod its restart counts never fall and its start time stays.',
+  rule: 'A pod that has ended stays ended, unless the API has no end of it and a later agent finds it past its deadline, or the runtime has forgotten that a container had run; while the agent knows a pod its restart counts never fall and its start time stays.',
   source: 'pkg/kubelet/status/status_manager.go updateStatusInternal, pkg/kubelet/kubelet_pods.go generateAPIPodStatus',
   watch: (truth) => {
     const pods = new Map<string, Shown>();
@@ -59,8 +59,7 @@ export const statusGoesForward: Invariant = {
         const isLate = before.isUnwritten === true && reason === 'DeadlineExceeded';
         // Nothing shows the next agent that it had ended.
         const isUnknown = before.isUnwritten === true && before.isForgotten === true;
-        const isRejected = before.isUnwritten === true && pod.rejectedAt !== undefined;
-        if (isTerminal(before.phase) && phase !== before.phase && pod.wanted && !isLate && !isUnknown && !isRejected) {
+        if (isTerminal(before.phase) && phase !== before.phase && pod.wanted && !isLate && !isUnknown) {
           findings.push({ uid, message: `went from ${before.phase} to ${phase} (expected ${before.phase} for good)` });
         }
         if (before.startTime !== undefined && startTime !== before.startTime) {

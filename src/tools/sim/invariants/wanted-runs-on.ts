@@ -69,8 +69,6 @@ const stopReason = (pod: PodTruth, container: string, image: string, startedAt: 
   if (!wanted || roleOf(wanted, container) !== 'regular') return true;
   const spec = containerOf(wanted, container);
   if (spec?.image !== image || spec.lifecycle?.postStart !== undefined) return true;
-  // Another invariant is about these.
-  if (spec.resizePolicy?.some(({ restartPolicy }) => restartPolicy === 'RestartContainer')) return true;
   if (wanted.spec.containers.some(({ restartPolicyRules }) => restartPolicyRules !== undefined)) return true;
   if (wanted.spec.initContainers?.some(({ restartPolicyRules }) => restartPolicyRules !== undefined)) return true;
   // The run may use a version before.

@@ -2,7 +2,6 @@ import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { StoredObject } from '../api-server/stored-object.js';
 import type { SimulatedInstance, WorldEvent } from '../world/world-event.js';
-import { ACTUATED, ALLOCATED, keptAfter, type KeptTruths } from './checkpoint-truth.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
 import { type ClockSetting, RIGHT, wallOf } from './clock-setting.js';
 import { applyEntry, forgetLife, keptPodsAfter } from './journal-truth.js';
@@ -31,8 +30,6 @@ export class WorldTruth {
   readonly #calls = new Map<number, CallTruth>();
   readonly #sources = new Map<string, readonly Pod[]>();
   readonly #apiObjects = new Map<string, StoredObject>();
-  #allocated: KeptTruths = new Map();
-  #actuated: KeptTruths = new Map();
   #hasApi = false;
   #life: number | undefined;
   #lifeSince = 0;
@@ -68,16 +65,6 @@ export class WorldTruth {
   /** The objects of the API server, by kind, namespace and name: `pods/default/web`, `nodes/node-1`. */
   get apiObjects(): ReadonlyMap<string, StoredObject> {
     return this.#apiObjects;
-  }
-
-  /** What resized pods were given, by the checkpoint of the agent. */
-  get allocated(): KeptTruths {
-    return this.#allocated;
-  }
-
-  /** What the containers of resized pods have, by the checkpoint of the agent. */
-  get actuated(): KeptTruths {
-    return this.#actuated;
   }
 
   /** The agent has an API server, from which it receives every change a little later. */
@@ -156,16 +143,6 @@ export class WorldTruth {
         this.#change(containerId, { exitedAt: at, exitedWall: this.wall(at), exitCode });
         break;
       }
-      case 'container-resources': {
-        const { resources: before, pastResources = [] } = this.#instances.get(event.containerId) ?? {};
-        const past = before ? [...pastResources, { resources: before, until: event.at }] : pastResources;
-        this.#change(event.containerId, { resources: event.resources, pastResources: past });
-        break;
-      }
-      case 'checkpoint':
-        if (event.name === ALLOCATED) this.#allocated = keptAfter(this.#allocated, event);
-        if (event.name === ACTUATED) this.#actuated = keptAfter(this.#actuated, event);
-        break;
       case 'container-start-lost':
         this.#change(event.containerId, LOST_START);
         break;
@@ -267,7 +244,6 @@ export class WorldTruth {
       for (const name of otherImages(pod.manifest, wanted)) pod.imageChangedAt.set(name, at);
       pod.wantedSince ??= at;
       pod.wanted = wanted;
-      pod.versions.set(wanted.metadata.generation ?? 0, wanted);
       pod.manifest = wanted;
       pod.source = source;
       pod.longestGraceSeconds = Math.max(pod.longestGraceSeconds, longestGraceSeconds(wanted));

@@ -1,6 +1,5 @@
 import type { ClusterOptions } from '../../../streams/cluster/cluster-node.js';
 import type { MachineFacts } from '../../../model/node/machine-facts.js';
-import { quantity, unitValue } from '../../../model/resources/quantity.js';
 import type { NodeFacts } from '../../../model/node/node-facts.js';
 
 /** The default cluster settings of a simulated node. */
@@ -32,7 +31,7 @@ export const simulatedMachine = (
   { bootId, bootedAt }: Pick<MachineFacts, 'bootId' | 'bootedAt'>,
 ): MachineFacts => ({
   cpus: Number(allocatable?.['cpu'] ?? 16),
-  memoryBytes: allocatable?.['memory'] ? unitValue(quantity(allocatable['memory'])) : memoryCapacity,
+  memoryBytes: memoryCapacity,
   swapBytes: 0n,
   hugePages: [],
   storageBytes: 100_000_000_000n,

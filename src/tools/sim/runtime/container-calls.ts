@@ -27,15 +27,6 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
   /** The number of instances, by pod and container. */
   const instances = new Map<string, number>();
 
-  const tellResources = ({ told, resources }: SimulatedContainer): void => {
-    const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = resources ?? {};
-    const amounts = {
-      ...{ cpuShares: Number(cpuShares), cpuQuota: Math.max(0, Number(cpuQuota)) },
-      memoryBytes: Number(memoryLimitInBytes),
-    };
-    tell({ kind: 'container-resources', at: scheduler.now(), resources: amounts, ...told });
-  };
-
   return {
     createContainer: transport.sync('CreateContainer', ({ podSandboxId, config = {} }) => {
       const sandbox = store.sandbox('CreateContainer', podSandboxId);
@@ -64,7 +55,6 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
       });
       store.addContainer(made);
       tell({ kind: 'container-created', at: scheduler.now(), ...made.told });
-      tellResources(made);
       events.send('CREATED', id, sandbox);
       return { containerId: id };
     }),
@@ -119,9 +109,7 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
       info: infoOf(verbose),
     })),
     updateContainerResources: transport.sync('UpdateContainerResources', ({ containerId, linux }) => {
-      const container = store.container('UpdateContainerResources', containerId);
-      container.updated(linux);
-      tellResources(container);
+      store.container('UpdateContainerResources', containerId).updated(linux);
       return {};
     }),
     // No simulated process uses memory that anything depends on.

@@ -18,14 +18,6 @@ export interface SimulatedInstance {
   readonly image: string;
 }
 
-/** The amounts of a container in the runtime; 0 is no limit. */
-export interface SimulatedResources {
-  readonly cpuShares: number;
-  /** Microseconds in each period of 100 ms. */
-  readonly cpuQuota: number;
-  readonly memoryBytes: number;
-}
-
 export interface SimulatedPodSandbox {
   readonly uid: string;
   readonly pod: string;
@@ -41,8 +33,6 @@ export interface SimulatedPodSandbox {
 export type WorldEvent = { readonly at: number } & (
   | ({ readonly kind: 'sandbox-created' | 'sandbox-stopped' | 'sandbox-removed' } & SimulatedPodSandbox)
   | ({ readonly kind: 'container-created' | 'container-started' | 'container-removed' } & SimulatedInstance)
-  /** What the container has from now on, by its creation or by an update. */
-  | ({ readonly kind: 'container-resources'; readonly resources: SimulatedResources } & SimulatedInstance)
   | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
   /** The container ran, but after a boot the runtime has no record of its start, and shows it as created. */
   | ({ readonly kind: 'container-start-lost' } & SimulatedInstance)
@@ -57,8 +47,6 @@ export type WorldEvent = { readonly at: number } & (
   | { readonly kind: 'image-removed'; readonly names: readonly string[] }
   /** The record of a pull that has begun is on the disk, or is being removed. */
   | { readonly kind: 'pull-intent'; readonly image: string; readonly isOnDisk: boolean }
-  /** The content of a checkpoint of the agent, which no loss of power undoes: it was written, or an agent reads it. */
-  | { readonly kind: 'checkpoint'; readonly name: string; readonly content: string | undefined }
   /** A probe or another command has reached a container and was answered. */
   | ({
       readonly kind: 'asked';
